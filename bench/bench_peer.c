@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "decode/search.h"
+#include "decode/engine.h"
 #include "format/packed_load.h"
 #include "train/train_options.h"
 
@@ -109,7 +109,7 @@ static rela_status read_sources(bench *b, const char *path, rela_error *err)
     return st;
 }
 
-static rela_status run_once(const bench *b, rela_searcher *searcher, rela_search_pool *pool,
+static rela_status run_once(const bench *b, rela_engine *searcher, rela_search_pool *pool,
                             rela_error *err)
 {
     rela_search_options o;
@@ -139,7 +139,7 @@ static rela_status run(bench *b, const char *model, const char *sources, rela_er
     char line[64];
     const double start = rela_clock_seconds(), start_cpu = cpu_seconds();
     const rela_checkpoint_options o = { .n_threads = b->threads };
-    rela_searcher *searcher = NULL;
+    rela_engine *searcher = NULL;
     rela_search_pool *pool = NULL;
     rela_extras extras = { 0 };
     rela_status st =
@@ -147,7 +147,7 @@ static rela_status run(bench *b, const char *model, const char *sources, rela_er
     rela_extras_deinit(&extras);
     const rela_packed_weights *nets[] = { &b->packed };
     const double load = rela_clock_seconds() - start, load_cpu = cpu_seconds() - start_cpu;
-    st = st ? st : rela_searcher_create(&searcher, nets, 1, err);
+    st = st ? st : rela_engine_create(&searcher, nets, 1, err);
     st = st ? st : rela_search_pool_create(&pool, nets, 1, b->threads, err);
     st = st ? st : read_sources(b, sources, err);
     if (st == RELA_OK)
@@ -159,7 +159,7 @@ static rela_status run(bench *b, const char *model, const char *sources, rela_er
         (void)printf("{\"tokens\": %zu, \"clock_s\": %.5f, \"cpu_s\": %.5f, \"rss_mb\": %.1f}\n",
                      b->tokens, rela_clock_seconds() - clock, cpu_seconds() - cpu, peak_mb());
     }
-    rela_searcher_destroy(searcher);
+    rela_engine_destroy(searcher);
     rela_search_pool_destroy(pool);
     rela_packed_weights_deinit(&b->packed);
     rela_net_deinit(&b->net);

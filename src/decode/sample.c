@@ -4,45 +4,48 @@
  * The random number of a symbol is a function of seed, sentence number, sample and position, so
  * neither batches nor threads change what is sampled. */
 #include "base/rng.h"
-#include "decode/searcher.h"
+#include "decode/engine_state.h"
 
 #include <math.h>
 
 enum { FIRST_GUESS = 64, GROWTH = 4 };
 
-static void choose(rela_searcher *s, rela_sentence *x);
-static double uniform(const rela_searcher *s, const rela_sentence *x, size_t row);
-static size_t sample_all(const rela_searcher *s, const real *logits, size_t v, double u);
-static size_t sample_top(const rela_searcher *s, const real *logits, size_t v, double u);
+static void choose(rela_engine *e, rela_live *x);
+static double uniform(const rela_engine *e, const rela_live *x, size_t row);
+static size_t sample_all(const rela_engine *e, const rela_search_options *o, const real *logits,
+                         size_t v, double u);
+static size_t sample_top(const rela_engine *e, const rela_search_options *o, const real *logits,
+                         size_t v, double u);
 
 const rela_strategy rela_strategy_sample = { choose };
 
-static void choose(rela_searcher *s, rela_sentence *x)
+static void choose(rela_engine *e, rela_live *x)
 {
-    const rela_search_options *o = s->options;
+    const rela_search_options *o = x->options;
     const size_t v = x->n_words;
     const bool all = (o->top_k == 0 || o->top_k >= v) && o->top_p >= 1;
     for (size_t row = x->first; row < x->first + x->n; row++) {
-        const real *logits = s->logits + row * s->most_words;
-        const double u = uniform(s, x, row);
-        const size_t sampled = all ? sample_all(s, logits, v, u) : sample_top(s, logits, v, u);
+        const real *logits = e->whole + e->whole_at[row] * e->most_words;
+        const double u = uniform(e, x, row);
+        const size_t sampled =
+            all ? sample_all(e, o, logits, v, u) : sample_top(e, o, logits, v, u);
         if (sampled >= v)
             continue;
-        const uint32_t token = rela_sentence_word(x, sampled);
-        const double logp = s->rows.logp[row] + ((double)logits[sampled] - s->lse[row]);
+        const uint32_t token = rela_live_word(x, sampled);
+        const double logp = e->rows.logp[row] + ((double)logits[sampled] - e->lse[row]);
         if (token == RELA_EOS)
-            rela_searcher_end(s, x, row, logp);
+            rela_engine_end(e, x, row, logp);
         else
-            rela_searcher_extend(s, row, (int32_t)token, logp);
+            rela_engine_extend(e, row, (int32_t)token, logp);
     }
 }
 
 /* On [0, 1). */
-static double uniform(const rela_searcher *s, const rela_sentence *x, size_t row)
+static double uniform(const rela_engine *e, const rela_live *x, size_t row)
 {
-    const uint64_t number = x->source->number, seed = s->options->seed;
-    const uint32_t counter[4] = { (uint32_t)number, (uint32_t)(number >> 32), s->rows.position[row],
-                                  s->rows.sample[row] };
+    const uint64_t number = x->source.number, seed = x->options->seed;
+    const uint32_t counter[4] = { (uint32_t)number, (uint32_t)(number >> 32), e->rows.position[row],
+                                  e->rows.sample[row] };
     const uint32_t key[2] = { (uint32_t)seed, (uint32_t)(seed >> 32) };
     uint32_t words[4];
     rela_rng_block(words, counter, key);
@@ -52,13 +55,14 @@ static double uniform(const rela_searcher *s, const rela_sentence *x, size_t row
 
 /* Samples the place of one among all v symbols of a sentence; v if none is possible. Forbidden ones
  * are recognised by their logit: the vectorised exponential is never quite zero. */
-static size_t sample_all(const rela_searcher *s, const real *logits, size_t v, double u)
+static size_t sample_all(const rela_engine *e, const rela_search_options *o, const real *logits,
+                         size_t v, double u)
 {
-    const real factor = (real)(1 / s->options->temperature);
-    real *p = s->sorted;
+    const real factor = (real)(1 / o->temperature);
+    real *p = e->sorted;
     for (size_t i = 0; i < v; i++)
         p[i] = logits[i] * factor;
-    s->k->softmax(p, p, v);
+    e->k->softmax(p, p, v);
     double total = 0;
     for (size_t i = 0; i < v; i++)
         total += logits[i] > (real)-INFINITY ? (double)p[i] : 0;
@@ -73,44 +77,44 @@ static size_t sample_all(const rela_searcher *s, const real *logits, size_t v, d
 }
 
 /* Sum over all allowed symbols of exp((z - best) / temperature). */
-static double sum_exp(const rela_searcher *s, const real *logits, size_t v, double best)
+static double sum_exp(const rela_search_options *o, const real *logits, size_t v, double best)
 {
     double sum = 0;
     for (size_t i = 0; i < v; i++)
         if (logits[i] > (real)-INFINITY)
-            sum += exp(((double)logits[i] - best) / s->options->temperature);
+            sum += exp(((double)logits[i] - best) / o->temperature);
     return sum;
 }
 
 /* The same among the best symbols only (top-k, top-p). */
-static size_t sample_top(const rela_searcher *s, const real *logits, size_t v, double u)
+static size_t sample_top(const rela_engine *e, const rela_search_options *o, const real *logits,
+                         size_t v, double u)
 {
-    const rela_search_options *o = s->options;
     const size_t most = o->top_k && o->top_k < v ? o->top_k : v;
     size_t guess = o->top_p < 1 && most > FIRST_GUESS ? FIRST_GUESS : most;
     double all = 0, sum = 0;
     size_t n = 0, kept = 0;
     while (1) {
-        n = s->k->top(s->order, s->sorted, 0, guess, logits, v, 0);
+        n = e->k->top(e->order, e->sorted, 0, guess, logits, v, 0);
         if (n == 0)
             return v;
-        const double best = (double)s->sorted[0];
+        const double best = (double)e->sorted[0];
         if (all <= 0 && o->top_p < 1)
-            all = sum_exp(s, logits, v, best);
+            all = sum_exp(o, logits, v, best);
         sum = 0;
         for (kept = 0; kept < n && (kept == 0 || sum < o->top_p * all || o->top_p >= 1); kept++)
-            sum += exp(((double)s->sorted[kept] - best) / o->temperature);
+            sum += exp(((double)e->sorted[kept] - best) / o->temperature);
         if (kept < n || n < guess || guess == most || sum >= o->top_p * all)
             break;
         guess = guess * GROWTH < most ? guess * GROWTH : most;
     }
-    const double best = (double)s->sorted[0];
+    const double best = (double)e->sorted[0];
     double rest = u * sum;
     size_t i = 0;
     for (; i + 1 < kept; i++) {
-        rest -= exp(((double)s->sorted[i] - best) / o->temperature);
+        rest -= exp(((double)e->sorted[i] - best) / o->temperature);
         if (rest < 0)
             break;
     }
-    return s->order[i];
+    return e->order[i];
 }

@@ -3,8 +3,8 @@
  * sampling, with one net or an ensemble whose probabilities are averaged.
  *
  * Promises: the result of a sentence depends neither on the other sentences given with it, nor on
- * their order, nor on the number of threads. Once a searcher has seen the largest batch, it
- * allocates nothing more. Symbols: 0 <pad>, never produced; 1 <unk>; 2 the end of a sentence.
+ * their order or when they came, nor on the number of threads. Symbols: 0 <pad>, never produced; 1
+ * <unk>; 2 the end of a sentence.
  *
  * The log-probability of a hypothesis is the sum over its symbols, the end included. Its score, by
  * which hypotheses are ranked, is that divided by the length penalty of its length; the length
@@ -48,8 +48,9 @@ typedef struct rela_search_options {
     bool heaviest; /* rela_search_pool only: keep where it was largest, see rela_hypothesis */
     const uint32_t *heads; /* layer * heads + head, ascending, lent; NULL: all */
     size_t n_heads;
-    /* rela_search_pool only: limits of the batches of all threads together. */
+    /* rela_search_pool only: limits of what is decoded at the same time, by all threads. */
     size_t batch_sentences, batch_tokens;
+    /* Of a closed batch, not of a sentence. */
     rela_callback *callback; /* polled in every step; counts sentences. NULL: none */
     rela_stop stop;          /* asked before each step: RELA_CANCEL */
 } rela_search_options;
@@ -71,6 +72,12 @@ typedef struct rela_source {
     uint64_t number; /* seeds the random numbers of sampling, together with the seed */
     bool part;       /* of something longer: rela_search_pool does not keep its attention */
 } rela_source;
+
+/* Rows of a text when it is encoded, its end included; an empty one of several sources has none. */
+static inline size_t rela_source_rows(const rela_source_text *t)
+{
+    return t->n ? t->n + 1 : 0;
+}
 
 /* Symbols of its longest text. */
 static inline size_t rela_source_longest(const rela_source *x)
@@ -102,35 +109,32 @@ typedef struct rela_search_result {
     const rela_hypothesis *best;
     size_t n;
     bool not_finite; /* logits were not finite: one hypothesis, which is empty */
+    size_t n_heads;  /* whose attention was recorded */
 } rela_search_result;
 
 /* ---- one thread, one batch ---- */
 
-typedef struct rela_searcher rela_searcher; /* caches and scratch of one thread */
+typedef struct rela_engine rela_engine; /* caches and scratch of one thread: decode/engine.h */
 
-/* Nets must have the same target vocabulary and the same symbols in their source vocabulary; they
- * are lent and must outlive the searcher. */
-rela_status rela_searcher_create(rela_searcher **out, const rela_packed_weights *const *nets,
-                                 size_t n_nets, rela_error *err);
-void rela_searcher_destroy(rela_searcher *s); /* NULL is fine */
-
-/* Translates all n sources together. results (n) are lent until the next run. */
-rela_status rela_search_run(rela_searcher *s, rela_search_result *results,
-                            const rela_source *sources, size_t n, const rela_search_options *o,
-                            rela_error *err);
+/* RELA_ARG, before anything is computed: options and sources. */
+rela_status rela_search_check(const rela_engine *e, const rela_source *sources, size_t n,
+                              const rela_search_options *o, rela_error *err);
+/* Translates all n sources together on an idle engine. results (n) are lent until the next run. */
+rela_status rela_search_run(rela_engine *e, rela_search_result *results, const rela_source *sources,
+                            size_t n, const rela_search_options *o, rela_error *err);
 
 /* ---- many sentences, several threads ---- */
 
-typedef struct rela_search_pool rela_search_pool; /* a searcher per thread */
+typedef struct rela_search_pool rela_search_pool; /* an engine per thread: decode/pool.h */
 typedef struct rela_search_results rela_search_results;
 
-/* n_threads 0: as many as there are cores. Nets as for rela_searcher_create. */
+/* n_threads 0: as many as there are cores. Nets as for rela_engine_create. */
 rela_status rela_search_pool_create(rela_search_pool **out, const rela_packed_weights *const *nets,
                                     size_t n_nets, int n_threads, rela_error *err);
 void rela_search_pool_destroy(rela_search_pool *p); /* NULL is fine */
 
-/* Sorts by length, forms batches, and gives them to the searchers. Results are in the order of the
- * sources. They are given to the caller and may outlive the pool. */
+/* Longest sentences first. Results are in the order of the sources. They are given to the caller
+ * and may outlive the pool. */
 rela_status rela_search_pool_run(rela_search_results **out, rela_search_pool *p,
                                  const rela_source *sources, size_t n, const rela_search_options *o,
                                  rela_error *err);

@@ -1,30 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /* src/decode/search_check.c - checks options and sources of a search before anything is
  * computed. */
-#include "decode/searcher.h"
+#include "decode/engine_state.h"
 
 #include <math.h>
 
-static rela_status check_options(const rela_searcher *s, const rela_search_options *o,
+static rela_status check_options(const rela_engine *e, const rela_search_options *o,
                                  rela_error *err);
 static rela_status check_sampling(const rela_search_options *o, rela_error *err);
-static rela_status check_source(const rela_searcher *s, const rela_config *c, const rela_source *x,
+static rela_status check_source(const rela_engine *e, const rela_config *c, const rela_source *x,
                                 size_t i, rela_error *err);
 
-rela_status rela_search_check(const rela_searcher *s, const rela_source *sources, size_t n,
+rela_status rela_engine_check(const rela_engine *e, const rela_source *source, size_t number,
                               const rela_search_options *o, rela_error *err)
 {
-    rela_status st = check_options(s, o, err);
-    for (size_t i = 0; i < n && st == RELA_OK; i++)
-        for (size_t j = 0; j < s->n_nets && st == RELA_OK; j++)
-            st = check_source(s, &s->nets[j]->net->config, &sources[i], i, err);
+    rela_status st = check_options(e, o, err);
+    for (size_t j = 0; j < e->n_nets && st == RELA_OK && source; j++)
+        st = check_source(e, &e->nets[j]->net->config, source, number, err);
     return st;
 }
 
-static rela_status check_options(const rela_searcher *s, const rela_search_options *o,
+static rela_status check_options(const rela_engine *e, const rela_search_options *o,
                                  rela_error *err)
 {
-    const rela_config *c = &s->nets[0]->net->config;
+    const rela_config *c = &e->nets[0]->net->config;
     const bool samples = o->method == RELA_SEARCH_SAMPLE;
     const size_t most = samples ? RELA_BEAM_MAX : o->beam;
     if (!samples && (o->beam < 1 || o->beam > RELA_BEAM_MAX))
@@ -41,9 +40,9 @@ static rela_status check_options(const rela_searcher *s, const rela_search_optio
         if (o->heads[i] >= c->dec_layers * c->heads || (i > 0 && o->heads[i] <= o->heads[i - 1]))
             return rela_fail(err, RELA_ARG, "head number %u; expected rising numbers below %zu",
                              o->heads[i], c->dec_layers * c->heads);
-    if (o->source >= s->n_sources)
+    if (o->source >= e->n_sources)
         return rela_fail(err, RELA_ARG, "attention to source %zu; the model has %zu", o->source + 1,
-                         s->n_sources);
+                         e->n_sources);
     if (o->shortlist) {
         const rela_vocab_pair *v = &rela_shortlist_parts_of(o->shortlist)->vocab;
         if (v->n_src != c->vocab_src || v->n_tgt != c->vocab_tgt)
@@ -69,7 +68,7 @@ static rela_status check_sampling(const rela_search_options *o, rela_error *err)
     return RELA_OK;
 }
 
-static rela_status check_source(const rela_searcher *s, const rela_config *c, const rela_source *x,
+static rela_status check_source(const rela_engine *e, const rela_config *c, const rela_source *x,
                                 size_t i, rela_error *err)
 {
     if (rela_source_longest(x) >= c->max_len)
@@ -79,17 +78,17 @@ static rela_status check_source(const rela_searcher *s, const rela_config *c, co
         return rela_fail(err, RELA_ARG,
                          "sentence %zu: a prefix of %zu symbols; the model takes at most %zu",
                          i + 1, x->n_prefix, c->max_len);
-    for (size_t k = 0; k < s->n_sources; k++)
+    for (size_t k = 0; k < e->n_sources; k++)
         for (size_t j = 0; j < x->text[k].n; j++)
             if (x->text[k].ids[j] < 0 || (size_t)x->text[k].ids[j] >= c->vocab_src)
                 return rela_fail(err, RELA_ARG, "sentence %zu: symbol %d; expected 0..%zu", i + 1,
                                  (int)x->text[k].ids[j], c->vocab_src - 1);
-    for (size_t k = s->n_sources; k < RELA_SOURCES_MAX; k++)
+    for (size_t k = e->n_sources; k < RELA_SOURCES_MAX; k++)
         if (x->text[k].n)
             return rela_fail(err, RELA_ARG, "sentence %zu: text %zu; the model has %zu sources",
-                             i + 1, k + 1, s->n_sources);
+                             i + 1, k + 1, e->n_sources);
     for (size_t j = 0; j < x->n_prefix; j++)
-        if (x->prefix[j] <= RELA_PAD || (size_t)x->prefix[j] >= s->vocabulary ||
+        if (x->prefix[j] <= RELA_PAD || (size_t)x->prefix[j] >= e->vocabulary ||
             (x->prefix[j] == RELA_EOS && j + 1 < x->n_prefix))
             return rela_fail(err, RELA_ARG, "sentence %zu: symbol %d in its prefix", i + 1,
                              (int)x->prefix[j]);

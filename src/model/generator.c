@@ -8,6 +8,13 @@
 #include <assert.h>
 #include <string.h>
 
+/* What is kept of the sentence at a place besides its memories. */
+typedef struct place {
+    void *block; /* everything below lies in it */
+    size_t block_bytes;
+    rela_weight chosen; /* rows of the output matrix, if it has a list */
+} place;
+
 struct rela_generator {
     const rela_packed_weights *packed;
     rela_generator_size size;
@@ -18,19 +25,23 @@ struct rela_generator {
     rela_plan scratch;
     size_t scratch_bytes;
     rela_int8_rows rounded; /* (rows, d) for the logits, if weights are int8 */
-    size_t n_rows;          /* of the last step */
     size_t first;           /* first block of the target stream, which all later ones belong to */
-    /* Rows of the output matrix, gathered for each sentence. */
-    size_t *chosen_at, *chosen_n; /* (sentences) where they begin and how many; 0: all */
-    rela_weight chosen;
+    place *places;
+    size_t n_places;
     void *slots; /* allocation of the cache */
     size_t n_slots;
     rela_cache cache;
+    void *states;            /* allocation of the states of the cache */
     real *made;              /* arrays that kinds of attention make */
     rela_callback *callback; /* lent; may be NULL */
 };
 
-static void read_source(rela_generator *g, size_t stream, const rela_tokens *src);
+static void read_source(rela_generator *g, size_t stream, const rela_tokens *src,
+                        const uint32_t *places);
+static rela_status add_places(rela_generator *g, size_t n, rela_error *err);
+static rela_status reserve_states(rela_generator *g, const rela_generator_size *size,
+                                  rela_error *err);
+static void free_places(rela_generator *g);
 static void plan(rela_generator *g, rela_plan *p);
 static rela_pass start(rela_generator *g, const rela_step *step);
 
@@ -75,6 +86,9 @@ rela_status rela_generator_create(rela_generator **out, const rela_packed_weight
     rela_block_list_make(l, (*out)->made, 0, NULL);
     while (w->net->list.blocks[(*out)->first].stream != target_of(*out))
         (*out)->first++;
+    for (size_t i = 0; i < target_of(*out); i++)
+        (*out)->memories[i] =
+            (rela_memories){ .d = w->net->config.d, .need = w->net->list.memories[i] };
     return RELA_OK;
 }
 
@@ -82,6 +96,7 @@ void rela_generator_destroy(rela_generator *g)
 {
     if (!g)
         return;
+    free_places(g);
     rela_mem_free(g->block);
     rela_mem_free(g->slots);
     rela_mem_free(g->made);
@@ -91,24 +106,136 @@ void rela_generator_destroy(rela_generator *g)
 rela_status rela_generator_reserve(rela_generator *g, const rela_generator_size *size,
                                    rela_error *err)
 {
+    const rela_generator_size old = g->size;
+    rela_status st = add_places(g, size->places, err);
+    for (size_t i = 0; i < target_of(g) && st == RELA_OK; i++)
+        st =
+            rela_memories_reserve(&g->memories[i], size->places, size->src_kept, size->tapped, err);
+    st = st ? st : reserve_states(g, size, err);
+    if (st != RELA_OK)
+        return st;
     g->size = *size;
+    if (size->places == 0) {
+        free_places(g);
+        rela_mem_free(g->block);
+        g->block = NULL;
+        g->block_bytes = 0;
+        return RELA_OK;
+    }
     rela_plan p = { NULL, 0 };
     plan(g, &p);
     const size_t bytes = p.used + RELA_PLAN_ALIGN;
     if (bytes > g->block_bytes) {
-        rela_mem_free(g->block);
-        g->block = rela_mem_alloc(bytes);
-        g->block_bytes = g->block ? bytes : 0;
-        if (!g->block)
-            return rela_fail(err, RELA_NOMEM, "no memory for %zu bytes of decoder state", bytes);
+        void *block = rela_mem_alloc(bytes);
+        if (block) {
+            rela_mem_free(g->block);
+            g->block = block;
+            g->block_bytes = bytes;
+        } else {
+            g->size = old;
+            st = rela_fail(err, RELA_NOMEM, "no memory for %zu bytes of decoder state", bytes);
+        }
     }
+    if (!g->block)
+        return st;
     p = rela_plan_in(g->block);
     plan(g, &p);
+    return st;
+}
+
+/* ---- places ---- */
+
+/* States of hypotheses: those that live are kept. */
+static rela_status reserve_states(rela_generator *g, const rela_generator_size *size,
+                                  rela_error *err)
+{
+    const size_t places = size->places > g->size.places ? size->places : g->size.places;
+    const size_t rows =
+        size->place_rows > g->cache.place_rows ? size->place_rows : g->cache.place_rows;
+    const size_t state = g->cache.state, had = g->cache.place_rows;
+    if (state == 0 || size->places == 0 || (places == g->size.places && rows == had))
+        return RELA_OK;
+    void *block = rela_mem_array(2 * places * rows * state + RELA_PLAN_ALIGN, sizeof(real));
+    if (!block)
+        return rela_fail(err, RELA_NOMEM, "no memory for states of %zu hypotheses", places * rows);
+    rela_plan p = rela_plan_in(block);
+    real *states = rela_plan_reals(&p, 2 * places * rows * state);
+    for (size_t i = 0; i < 2 * g->size.places && had; i++)
+        memcpy(states + i * rows * state, g->cache.states + i * had * state,
+               had * state * sizeof *states);
+    rela_mem_free(g->states);
+    g->states = block;
+    g->cache.states = states;
+    g->cache.place_rows = rows;
     return RELA_OK;
 }
 
+static rela_status add_places(rela_generator *g, size_t n, rela_error *err)
+{
+    if (n <= g->n_places)
+        return RELA_OK;
+    place *places = rela_mem_resize(g->places, n * sizeof *places);
+    if (!places)
+        return rela_fail(err, RELA_NOMEM, "no memory for %zu sentences", n);
+    g->places = places;
+    memset(places + g->n_places, 0, (n - g->n_places) * sizeof *places);
+    g->n_places = n;
+    return RELA_OK;
+}
+
+static void free_places(rela_generator *g)
+{
+    for (size_t i = 0; i < g->n_places; i++)
+        rela_mem_free(g->places[i].block);
+    for (size_t i = 0; i < target_of(g); i++)
+        (void)rela_memories_reserve(&g->memories[i], 0, 0, false, NULL);
+    rela_mem_free(g->places);
+    rela_mem_free(g->states);
+    g->places = NULL;
+    g->states = NULL;
+    g->cache.states = NULL;
+    g->n_places = g->cache.place_rows = 0;
+}
+
+rela_status rela_generator_reserve_place(rela_generator *g, size_t number, const size_t *n_src,
+                                         size_t n_chosen, rela_error *err)
+{
+    const rela_storage storage = g->packed->storage;
+    const size_t d = net_of(g)->config.d;
+    place *to = &g->places[number];
+    rela_plan p = { NULL, 0 };
+    (void)rela_weight_plan(&p, storage, RELA_CHOSEN_UNIT, n_chosen, d);
+    const size_t bytes = p.used + RELA_PLAN_ALIGN;
+    if (n_chosen > 0 && bytes > to->block_bytes) {
+        rela_mem_free(to->block);
+        to->block = rela_mem_alloc(bytes);
+        to->block_bytes = to->block ? bytes : 0;
+        if (!to->block)
+            return rela_fail(err, RELA_NOMEM, "no memory for weights of %zu symbols", n_chosen);
+    }
+    if (n_chosen > 0)
+        p = rela_plan_in(to->block);
+    to->chosen = rela_weight_plan(&p, storage, RELA_CHOSEN_UNIT, n_chosen, d);
+    for (size_t i = 0; i < target_of(g); i++)
+        rela_memories_give(&g->memories[i], (uint32_t)number, n_src[i]);
+    return RELA_OK;
+}
+
+void rela_generator_release_place(rela_generator *g, size_t number)
+{
+    for (size_t i = 0; i < target_of(g); i++)
+        rela_memories_take_back(&g->memories[i], (uint32_t)number);
+}
+
+/* ---- slots ---- */
+
 rela_status rela_generator_reserve_slots(rela_generator *g, size_t n_slots, rela_error *err)
 {
+    if (n_slots == 0) {
+        rela_mem_free(g->slots);
+        g->slots = g->cache.rows = NULL;
+        g->n_slots = 0;
+    }
     if (n_slots <= g->n_slots)
         return RELA_OK;
     size_t bytes = 0;
@@ -134,28 +261,27 @@ void rela_generator_callback_set(rela_generator *g, rela_callback *callback)
     g->callback = callback;
 }
 
-void rela_generator_read(rela_generator *g, const rela_tokens *sources)
+void rela_generator_read(rela_generator *g, const rela_tokens *sources, const uint32_t *places)
 {
     for (size_t i = 0; i < target_of(g); i++)
-        read_source(g, i, &sources[i]);
+        read_source(g, i, &sources[i], places);
 }
 
 /* Streams share their arrays: what the target needs of one is computed before the next is read. */
-static void read_source(rela_generator *g, size_t stream, const rela_tokens *src)
+static void read_source(rela_generator *g, size_t stream, const rela_tokens *src,
+                        const uint32_t *places)
 {
     const rela_block_list *l = &net_of(g)->list;
-    rela_memories *m = &g->memories[stream];
     g->streams[stream].tokens = *src;
     g->streams[stream].rows = rela_tokens_rows(src);
-    assert(src->n <= g->size.sentences && g->streams[stream].rows <= g->size.src_rows);
+    assert(src->n <= g->n_places && g->streams[stream].rows <= g->size.src_rows);
     rela_pass p = start(g, NULL);
     for (size_t i = 0; i < l->n && !rela_callback_poll(g->callback, 0); i++)
         if (l->blocks[i].stream == stream)
             l->blocks[i].type->forward(&l->blocks[i], &p);
     if (rela_callback_poll(g->callback, 0))
         return;
-    rela_memories_start(m, src->at, src->n);
-    const rela_step step = { .memories = g->memories };
+    const rela_step step = { .memories = g->memories, .places = places };
     p.step = &step;
     for (size_t i = 0; i < l->n; i++)
         if (l->blocks[i].type->remember)
@@ -171,9 +297,9 @@ const real *rela_generator_step(rela_generator *g, const rela_step_rows *rows,
                              .len = g->size.steps,
                              .cache = g->cache,
                              .memories = g->memories,
-                             .sentence_rows = g->size.sentence_rows };
+                             .sentence_rows = g->size.place_rows };
     assert(rows->n <= g->size.rows && (!tap || g->size.tapped));
-    g->n_rows = target->rows = rows->n;
+    target->rows = rows->n;
     rela_pass p = start(g, &step);
     p.tap = tap;
     for (const rela_block *b = l->blocks + g->first, *end = l->blocks + l->n; b < end; b++)
@@ -186,7 +312,7 @@ const real *rela_generator_step(rela_generator *g, const rela_step_rows *rows,
 static void logits_of(const rela_generator *g, real *logits, size_t ld, const rela_weight *w,
                       const size_t rows[2], size_t first, size_t n)
 {
-    const size_t d = w->k, row = rows[0], count = rows[1];
+    const size_t d = w->k, row = rows[0];
     const rela_weight part = rela_weight_rows(w, first, n);
     const rela_int8_rows rounded = {
         g->rounded.q ? g->rounded.q + row * rela_int8_ld(d) : NULL,
@@ -195,39 +321,27 @@ static void logits_of(const rela_generator *g, real *logits, size_t ld, const re
     const rela_linear_out out = { logits, ld, NULL, NULL };
     assert(first % net_of(g)->k->panel == 0 && first % RELA_BYTE_PANEL == 0);
     rela_linear_rounded(net_of(g)->k, &part, &out, g->streams[target_of(g)].act.x + row * d,
-                        &rounded, count);
+                        &rounded, rows[1]);
 }
 
-void rela_generator_logits(const rela_generator *g, real *logits, size_t ld, size_t first, size_t n)
+void rela_generator_logits(const rela_generator *g, real *logits, size_t ld, const size_t rows[2],
+                           size_t first, size_t n)
 {
-    logits_of(g, logits, ld, &g->packed->weights[output_of(g)], (const size_t[2]){ 0, g->n_rows },
-              first, n);
+    logits_of(g, logits, ld, &g->packed->weights[output_of(g)], rows, first, n);
 }
 
-void rela_generator_logits_chosen(const rela_generator *g, real *logits, size_t ld, size_t sentence,
-                                  size_t row, size_t rows, size_t first, size_t n)
+void rela_generator_logits_chosen(const rela_generator *g, real *logits, size_t ld, size_t number,
+                                  const size_t rows[2], size_t first, size_t n)
 {
-    rela_weight w = g->packed->weights[output_of(g)];
-    if (g->size.chosen > 0 && g->chosen_n[sentence] > 0)
-        w = rela_weight_rows(&g->chosen, g->chosen_at[sentence], g->chosen_n[sentence]);
-    logits_of(g, logits, ld, &w, (const size_t[2]){ row, rows }, first, n);
+    logits_of(g, logits, ld, &g->places[number].chosen, rows, first, n);
 }
 
-void rela_generator_choose(rela_generator *g, const uint32_t *ids, const size_t *at)
+void rela_generator_choose(rela_generator *g, size_t number, const uint32_t *ids, size_t n)
 {
-    const rela_kern *k = net_of(g)->k;
     const bool int8 = g->packed->storage == RELA_STORE_INT8;
     const rela_weight *from = (int8 ? g->packed->weights : tables_of(g)) + output_of(g);
-    size_t end = 0;
-    for (size_t i = 0; i < g->memories[0].n; i++) {
-        const size_t n = at[i + 1] - at[i], to = end;
-        g->chosen_at[i] = to;
-        g->chosen_n[i] = n;
-        end += rela_round_up(n, RELA_CHOSEN_UNIT);
-        assert(end <= g->size.chosen && RELA_CHOSEN_UNIT % k->panel == 0);
-        const rela_weight part = rela_weight_rows(&g->chosen, to, n);
-        rela_weight_pick(k, &part, from, ids + at[i], n);
-    }
+    assert(n == g->places[number].chosen.n && RELA_CHOSEN_UNIT % net_of(g)->k->panel == 0);
+    rela_weight_pick(net_of(g)->k, &g->places[number].chosen, from, ids, n);
 }
 
 /* ---- memory ---- */
@@ -235,7 +349,7 @@ void rela_generator_choose(rela_generator *g, const uint32_t *ids, const size_t 
 static rela_pass_size pass_size(const rela_generator *g)
 {
     const size_t target = target_of(g);
-    rela_pass_size s = { .sentence_rows = g->size.sentence_rows,
+    rela_pass_size s = { .sentence_rows = g->size.place_rows,
                          .storage = g->packed->storage,
                          .step = true };
     for (size_t i = 0; i < target; i++) {
@@ -261,28 +375,16 @@ static void plan_streams(rela_generator *g, rela_plan *p)
 static void plan(rela_generator *g, rela_plan *p)
 {
     const rela_net *n = net_of(g);
+    for (size_t i = 0; i < target_of(g); i++)
+        g->memories[i].len = g->size.src_len;
     const rela_generator_size *s = &g->size;
     const rela_pass_size size = pass_size(g);
     plan_streams(g, p);
-    for (size_t i = 0; i < target_of(g); i++) {
-        g->memories[i] = (rela_memories){ .d = n->config.d,
-                                          .len = s->src_len,
-                                          .tapped = s->tapped,
-                                          .need = n->list.memories[i],
-                                          .rows = s->src_rows,
-                                          .sentences = s->sentences };
-        rela_memories_plan(&g->memories[i], p);
-    }
-    g->cache.sentence_rows = s->sentence_rows;
-    g->cache.states = rela_plan_reals(p, 2 * s->sentences * s->sentence_rows * g->cache.state);
     g->rounded = rela_int8_rows_plan(p, g->packed->storage, n->config.d, s->rows);
     size_t kept = 0;
     g->scratch_bytes = rela_block_list_plan(&n->list, &kept, &size);
     assert(kept == 0);
     g->scratch = (rela_plan){ rela_plan_take(p, g->scratch_bytes, 1), 0 };
-    g->chosen_at = rela_plan_take(p, s->chosen ? s->sentences : 0, sizeof *g->chosen_at);
-    g->chosen_n = rela_plan_take(p, s->chosen ? s->sentences : 0, sizeof *g->chosen_n);
-    g->chosen = rela_weight_plan(p, g->packed->storage, RELA_CHOSEN_UNIT, s->chosen, n->config.d);
 }
 
 /* A pass over the source, or a step. */

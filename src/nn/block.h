@@ -58,7 +58,7 @@ typedef struct rela_step_rows {
     size_t n;
     const int32_t *token;     /* the last token; not read at position 0 */
     const uint32_t *position; /* of the token to be predicted */
-    const uint32_t *sentence; /* ascending */
+    const uint32_t *place;    /* of the sentence, see rela_memories */
     const uint32_t *history;  /* (n, ld) slots of positions 0 .. position; the last is written */
     size_t ld;                /* of history */
 } rela_step_rows;
@@ -68,6 +68,7 @@ typedef struct rela_step {
     size_t len; /* maximum number of positions of a hypothesis */
     rela_cache cache;
     const rela_memories *memories; /* indexed by stream */
+    const uint32_t *places;        /* `remember`: of the sentences of the stream */
     size_t sentence_rows;          /* maximum number of hypotheses of one sentence */
 } rela_step;
 

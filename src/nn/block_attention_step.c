@@ -42,14 +42,14 @@ static void continue_states(const rela_step *step, const rela_block *b, const re
     for (size_t i = 0, first = 0; i < rows->n; i++) {
         const real *qkv = a->in + i * 3 * d + column, *before = NULL;
         const uint32_t *slots = rows->history + i * rows->ld;
-        const size_t last = rows->position[i], sentence = rows->sentence[i];
+        const size_t last = rows->position[i], place = rows->place[i];
         real *z = a->z + i * d + column;
-        first = rows->sentence[first] == sentence ? first : i;
+        first = rows->place[first] == place ? first : i;
         if (last > 0) {
             const real owner = c->rows[slots[last - 1] * c->ld + c->owner];
-            before = rela_cache_state(c, sentence, last - 1, (size_t)owner) + offset;
+            before = rela_cache_state(c, place, last - 1, (size_t)owner) + offset;
         }
-        real *state = rela_cache_state(c, sentence, last, i - first) + offset;
+        real *state = rela_cache_state(c, place, last, i - first) + offset;
         rela_state_put(attn, &s, state, before, qkv + d, qkv + 2 * d);
         rela_state_attend(attn, &s, z, qkv, state);
         *z += column == 0 ? rela_attn_not_finite(attn->k, qkv, 3 * d) : 0;
@@ -71,26 +71,26 @@ typedef struct memory_work {
 } memory_work;
 
 /* Rows [first, end) are of one sentence. */
-static void attend_rows(const memory_work *w, size_t sentence, size_t first, size_t end)
+static void attend_rows(const memory_work *w, size_t place, size_t first, size_t end)
 {
     const size_t d = w->attn->ldz, position = w->step->rows.position[first];
     const rela_memory m =
-        rela_memory_at(w->all, w->side->keyed, sentence, w->attn->first_head * w->attn->d_head);
+        rela_memory_at(w->all, w->side->keyed, place, w->attn->first_head * w->attn->d_head);
     for (size_t i = first; i < end; i++)
         rela_attn_query(w->attn, w->q + i * d);
     rela_memory_attend(&m, w->attn, &w->s, w->z + first * d, w->q + first * d, end - first, first,
                        position);
 }
 
-static void attend_state(const memory_work *w, size_t sentence, size_t first, size_t end)
+static void attend_state(const memory_work *w, size_t place, size_t first, size_t end)
 {
     const size_t d = w->attn->ldz, columns = w->attn->heads * w->attn->d_head;
-    const real *state = w->all->states + sentence * w->all->need.state + w->group->state;
-    const bool empty = w->all->at[sentence] == w->all->at[sentence + 1];
+    const real *state = w->all->states + place * w->all->need.state + w->group->state;
+    const bool empty = w->all->n[place] == 0;
     for (size_t i = first; i < end; i++) {
         const real *q = w->q + i * d;
         if (w->shows)
-            rela_state_show(w->all, w->attn, &w->weights, q, w->side->shown, sentence, i,
+            rela_state_show(w->all, w->attn, &w->weights, q, w->side->shown, place, i,
                             w->step->rows.position[i]);
         if (empty)
             memset(w->z + i * d, 0, columns * sizeof *w->z);
@@ -118,11 +118,11 @@ static void attend_memory(const rela_step *step, const rela_attn_side *side, siz
     if (w.shows)
         rela_attn_scratch_plan(&w.weights, &scratch, &shape, all->len);
     for (size_t i = 0, end = 0; i < step->rows.n; i = end) {
-        const size_t sentence = step->rows.sentence[i];
-        while (end < step->rows.n && step->rows.sentence[end] == sentence)
+        const size_t place = step->rows.place[i];
+        while (end < step->rows.n && step->rows.place[end] == place)
             end++;
-        (stated ? attend_state : attend_rows)(&w, sentence, i, end);
-        const real not_finite = all->not_finite[side->memory * all->sentences + sentence];
+        (stated ? attend_state : attend_rows)(&w, place, i, end);
+        const real not_finite = all->not_finite[side->memory * all->places + place];
         for (size_t row = i; row < end; row++)
             w.z[row * d] += not_finite + rela_attn_not_finite(attn->k, w.q + row * d,
                                                               attn->heads * attn->d_head);
@@ -170,10 +170,25 @@ void rela_attention_step(const rela_block *b, rela_pass *p)
     rela_block_finish(b, p, &out, rela_attn_of(b)->out_bias, &NONE);
 }
 
+/* Keys of a kind with a state, from which the tap makes weights. */
+static void keep_keys(const rela_memories *all, const rela_attn *attn, size_t shown,
+                      const rela_memory_group *group, const real *kv, size_t ld)
+{
+    const size_t column = attn->first_head * attn->d_head;
+    for (size_t s = 0; s < group->n; s++)
+        for (size_t r = group->at[s]; r < group->at[s + 1]; r++) {
+            const size_t row = shown * all->rows + all->at[group->places[s]] + r - group->at[s];
+            memcpy(all->keys + row * all->d + column, kv + r * ld,
+                   attn->heads * attn->d_head * sizeof *kv);
+        }
+}
+
 void rela_attention_remember(const rela_block *b, rela_pass *p, size_t stream)
 {
     const size_t d = b->d, rows = p->streams[stream].rows;
     const rela_memories *all = &p->step->memories[stream];
+    const rela_tokens *tokens = &p->streams[stream].tokens;
+    const rela_memory_group group = { tokens->n, tokens->at, p->step->places };
     for (size_t i = 0; i < rela_attn_of(b)->n_sides; i++) {
         const rela_attn_side *side = &rela_attn_of(b)->sides[i];
         rela_plan scratch = rela_block_scratch(p);
@@ -183,9 +198,9 @@ void rela_attention_remember(const rela_block *b, rela_pass *p, size_t stream)
         const rela_linear_out to = { kv, 2 * d, rela_vector(p, side->kv_bias), NULL };
         rela_linear(p->k, rela_matrix(p, side->kv), &to, p->streams[stream].act.x, d, rows,
                     scratch);
-        for (size_t s = 0; s < all->n; s++)
-            all->not_finite[side->memory * all->sentences + s] = rela_attn_not_finite(
-                p->k, kv + all->at[s] * 2 * d, (all->at[s + 1] - all->at[s]) * 2 * d);
+        for (size_t s = 0; s < group.n; s++)
+            all->not_finite[side->memory * all->places + group.places[s]] = rela_attn_not_finite(
+                p->k, kv + group.at[s] * 2 * d, (group.at[s + 1] - group.at[s]) * 2 * d);
         for (size_t g = 0; g < side->n_groups; g++) {
             const rela_attn attn = rela_side_attn(b, p, side, g);
             const rela_attn_shape shape = rela_attn_shape_of(&attn);
@@ -194,14 +209,13 @@ void rela_attention_remember(const rela_block *b, rela_pass *p, size_t stream)
             rela_plan own = scratch;
             rela_cache_scratch s;
             if (!rela_attn_state(&shape)) {
-                rela_memories_put(all, &attn, side->keyed, columns, 2 * d);
+                rela_memories_put(all, &attn, side->keyed, &group, columns, 2 * d);
                 continue;
             }
             rela_cache_scratch_plan(&s, &own, &shape, all->len, 1);
-            for (size_t r = 0; all->tapped && r < rows; r++)
-                memcpy(all->keys + (side->shown * all->rows + r) * d + column, columns + r * 2 * d,
-                       attn.heads * attn.d_head * sizeof *kv);
-            rela_memories_fold(all, &attn, &s, side->groups[g].state, columns, 2 * d);
+            if (all->tapped)
+                keep_keys(all, &attn, side->shown, &group, columns, 2 * d);
+            rela_memories_fold(all, &attn, &s, side->groups[g].state, &group, columns, 2 * d);
         }
     }
 }

@@ -9,7 +9,7 @@
 #include "base/par.h"
 #include "base/sized.h"
 #include "model/worker.h"
-#include "session/session.h"
+#include "session/text_job.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -175,7 +175,7 @@ static rela_status encode_pairs(job *j, const rela_pairs *pairs, uint64_t first_
             const size_t *lens = source ? pairs->src_lens : pairs->tgt_lens;
             const size_t k = source ? i * r->target + side : i;
             bool cut = false;
-            st = rela_id_list_add(&r->side[side], &cut, s->scratch, &how, texts[k],
+            st = rela_id_list_add(&r->side[side], &cut, s->scratch->pipeline, &how, texts[k],
                                   rela_text_len(texts, lens, k), err);
             any = any || cut;
         }

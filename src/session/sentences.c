@@ -10,32 +10,26 @@
 
 enum { FIRST_WIDE = 0x2E80 }; /* East Asian characters follow */
 
-static rela_status add_text(rela_sentences *s, const rela_splitter *splitter, const char *text,
-                            size_t len, size_t most_bytes, rela_error *err);
 static rela_status add(rela_sentences *s, const char *text, size_t len, rela_error *err);
-static rela_status join_text(rela_translated *out, rela_result *r, const rela_translated *parts,
-                             size_t n, rela_error *err);
-static rela_status join_rank(rela_translation *out, rela_result *r, const rela_translated *parts,
+static rela_status join_rank(rela_translation *out, rela_arena *arena, const rela_translated *parts,
                              size_t n, size_t rank, rela_error *err);
 static bool wants_blank(rela_span before, rela_span after);
 
-rela_status rela_sentences_find(rela_sentences *s, const rela_splitter *splitter,
-                                const char *const *texts, const size_t *lens, size_t n,
-                                const rela_translate_options *o, size_t most_bytes, rela_error *err)
+rela_status rela_sentences_find(rela_sentences *s, const rela_splitter *splitter, const char *text,
+                                size_t len, size_t most_bytes, rela_error *err)
 {
+    const size_t end = len < most_bytes ? len : most_bytes;
+    rela_sentence x;
     rela_status st = RELA_OK;
-    s->first = rela_mem_array(n + 1, sizeof *s->first);
-    if (!s->first)
-        return rela_fail(err, RELA_NOMEM, "no memory to translate %zu texts", n);
-    s->first[0] = 0;
-    for (; s->n_texts < n && st == RELA_OK; s->first[s->n_texts] = s->n) {
-        const size_t i = s->n_texts, len = rela_text_len(texts, lens, i);
-        st = o->prefix && rela_text_len(o->prefix, o->prefix_len, i)
-                 ? add(s, texts[i], len, err)
-                 : add_text(s, splitter, texts[i], len, most_bytes, err);
-        st = st ? st : rela_callback_check(s->callback, 0, err);
-        s->n_texts++;
+    s->n = 0;
+    for (size_t at = 0; st == RELA_OK && rela_split_next(&x, &at, splitter, text, end);)
+        st = add(s, text + x.begin, x.end - x.begin, err);
+    if (st == RELA_OK && s->n <= 1) {
+        s->n = 0;
+        return add(s, text, len, err);
     }
+    if (st == RELA_OK && end < len)
+        s->lens[s->n - 1] = len - (size_t)(s->texts[s->n - 1] - text);
     return st;
 }
 
@@ -43,25 +37,6 @@ void rela_sentences_free(rela_sentences *s)
 {
     rela_mem_free(s->texts);
     rela_mem_free(s->lens);
-    rela_mem_free(s->text_of);
-    rela_mem_free(s->first);
-}
-
-static rela_status add_text(rela_sentences *s, const rela_splitter *splitter, const char *text,
-                            size_t len, size_t most_bytes, rela_error *err)
-{
-    const size_t end = len < most_bytes ? len : most_bytes, first = s->n;
-    rela_sentence x;
-    rela_status st = RELA_OK;
-    for (size_t at = 0; st == RELA_OK && rela_split_next(&x, &at, splitter, text, end);)
-        st = add(s, text + x.begin, x.end - x.begin, err);
-    if (st == RELA_OK && s->n <= first + 1) {
-        s->n = first;
-        return add(s, text, len, err);
-    }
-    if (st == RELA_OK && end < len)
-        s->lens[s->n - 1] = len - (size_t)(s->texts[s->n - 1] - text);
-    return st;
 }
 
 static rela_status add(rela_sentences *s, const char *text, size_t len, rela_error *err)
@@ -70,38 +45,18 @@ static rela_status add(rela_sentences *s, const char *text, size_t len, rela_err
     s->texts = texts ? texts : s->texts;
     size_t *lens = rela_mem_grow(s->lens, &s->cap_lens, s->n + 1, sizeof *lens);
     s->lens = lens ? lens : s->lens;
-    size_t *text_of = rela_mem_grow(s->text_of, &s->cap_text_of, s->n + 1, sizeof *text_of);
-    s->text_of = text_of ? text_of : s->text_of;
-    if (!texts || !lens || !text_of)
+    if (!texts || !lens)
         return rela_fail(err, RELA_NOMEM, "no memory for %zu sentences", s->n + 1);
     texts[s->n] = text;
-    lens[s->n] = len;
-    text_of[s->n++] = s->n_texts;
+    lens[s->n++] = len;
     return RELA_OK;
 }
 
 /* ---- results ---- */
 
-rela_status rela_sentences_join(rela_result *r, const rela_sentences *s, rela_error *err)
-{
-    rela_translated *items = rela_arena_alloc(r->arena, s->n_texts * sizeof *items);
-    rela_status st = items ? RELA_OK : rela_fail(err, RELA_NOMEM, "no memory for the translations");
-    for (size_t i = 0; i < s->n_texts && st == RELA_OK; i++) {
-        const rela_translated *parts = r->items + s->first[i];
-        const size_t n = s->first[i + 1] - s->first[i];
-        if (n == 1)
-            items[i] = parts[0];
-        else
-            st = join_text(&items[i], r, parts, n, err);
-    }
-    r->items = items ? items : r->items;
-    r->n = s->n_texts;
-    return st;
-}
-
 /* The translations of rank k of all sentences form translation k of the text. */
-static rela_status join_text(rela_translated *out, rela_result *r, const rela_translated *parts,
-                             size_t n, rela_error *err)
+rela_status rela_sentences_join(rela_translated *out, rela_arena *arena,
+                                const rela_translated *parts, size_t n, rela_error *err)
 {
     const rela_translated *last = &parts[n - 1];
     *out = (rela_translated){ .n_best = SIZE_MAX,
@@ -115,18 +70,18 @@ static rela_status join_text(rela_translated *out, rela_result *r, const rela_tr
         out->not_finite = out->not_finite || parts[k].not_finite;
     }
     out->n_best = out->not_finite ? 1 : out->n_best;
-    out->best = rela_arena_alloc(r->arena, out->n_best * sizeof *out->best);
+    out->best = rela_arena_alloc(arena, out->n_best * sizeof *out->best);
     if (!out->best)
         return rela_fail(err, RELA_NOMEM, "no memory for the translations");
     out->best[0] =
         (rela_translation){ .text = { "", 0 }, .score = (double)NAN, .logp = (double)NAN };
     rela_status st = RELA_OK;
     for (size_t rank = 0; rank < out->n_best && !out->not_finite && st == RELA_OK; rank++)
-        st = join_rank(&out->best[rank], r, parts, n, rank, err);
+        st = join_rank(&out->best[rank], arena, parts, n, rank, err);
     return st;
 }
 
-static rela_status join_rank(rela_translation *out, rela_result *r, const rela_translated *parts,
+static rela_status join_rank(rela_translation *out, rela_arena *arena, const rela_translated *parts,
                              size_t n, size_t rank, rela_error *err)
 {
     size_t n_ids = 0, len = 0;
@@ -134,9 +89,9 @@ static rela_status join_rank(rela_translation *out, rela_result *r, const rela_t
         n_ids += parts[k].best[rank].n;
         len += parts[k].best[rank].text.len + 1;
     }
-    int32_t *ids = rela_arena_alloc(r->arena, n_ids * sizeof *ids);
-    real *logps = rela_arena_alloc(r->arena, n_ids * sizeof *logps);
-    char *text = rela_arena_alloc(r->arena, len + 1);
+    int32_t *ids = rela_arena_alloc(arena, n_ids * sizeof *ids);
+    real *logps = rela_arena_alloc(arena, n_ids * sizeof *logps);
+    char *text = rela_arena_alloc(arena, len + 1);
     if (!ids || !logps || !text)
         return rela_fail(err, RELA_NOMEM, "no memory for the translations");
     *out = (rela_translation){ .text = { text, 0 }, .ids = ids, .logps = logps };

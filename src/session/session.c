@@ -8,6 +8,7 @@
 #include "format/model_text.h"
 #include "format/packed_load.h"
 #include "rela/model.h"
+#include "session/text_job.h"
 #include "text/language.h"
 
 #include <string.h>
@@ -17,6 +18,7 @@ static rela_status load(rela_model **out, rela_runtime *rt, const char *path,
                         const rela_span *memory, const rela_model_options *options,
                         rela_error *err);
 static rela_status check_model(const rela_model *m, rela_error *err);
+static rela_status make_scratch(rela_session *s, rela_error *err);
 static rela_status make_splitter(rela_session *s, rela_error *err);
 static rela_status check_together(const rela_model *const *models, size_t n, rela_error *err);
 
@@ -294,7 +296,7 @@ rela_status rela_session_create_ensemble(rela_session **out, const rela_model *c
         st = rela_search_pool_create(&s->pool, nets, n, models[0]->runtime->n_threads, err);
     }
     if (st == RELA_OK)
-        st = rela_pipeline_scratch_create(&s->scratch, models[0]->pipeline, err);
+        st = make_scratch(s, err);
     if (st == RELA_OK)
         st = make_splitter(s, err);
     rela_mem_free(nets);
@@ -310,10 +312,22 @@ void rela_session_destroy(rela_session *s)
     if (!s)
         return;
     rela_search_pool_destroy(s->pool);
-    rela_pipeline_scratch_destroy(s->scratch);
+    for (size_t i = 0; i < s->n_scratch; i++)
+        rela_text_scratch_deinit(&s->scratch[i]);
+    rela_mem_free(s->scratch);
     rela_splitter_destroy(s->splitter);
     rela_mem_free(s->models);
     rela_mem_free(s);
+}
+
+static rela_status make_scratch(rela_session *s, rela_error *err)
+{
+    const size_t n = rela_pool_workers(s->pool);
+    s->scratch = rela_mem_zalloc(n * sizeof *s->scratch);
+    if (!s->scratch)
+        return rela_fail(err, RELA_NOMEM, "no memory for a session");
+    s->n_scratch = n;
+    return rela_text_scratch_init(&s->scratch[0], s->models[0], err);
 }
 
 static rela_status make_splitter(rela_session *s, rela_error *err)

@@ -29,7 +29,8 @@ struct rela_session {
     size_t n_models;
     const rela_model **models;
     rela_search_pool *pool;
-    rela_pipeline_scratch *scratch;
+    struct rela_text_scratch *scratch; /* by thread of the pool; the first is always there */
+    size_t n_scratch;
     rela_splitter *splitter; /* for the (first) source */
     /* Tokens of source text so far, and how many are not of the source language. */
     uint64_t n_tokens, n_foreign;

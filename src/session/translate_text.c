@@ -1,27 +1,38 @@
 /* SPDX-License-Identifier: MIT */
-/* src/session/translate_text.c - rela_translate: raw text to ids, search, ids to raw text.
- *
- * A text of several sentences is split first, and the results of its sentences are joined at the
- * end; in between each sentence is one source of the search, or several parts if it is longer than
- * the model allows. */
+/* src/session/translate_text.c - rela_translate: a closed set of texts on the pool of a session.
+ * Its threads encode all of them, then decode; a text is put together as soon as its last part has
+ * ended, beside the decoding of others. */
+#include "base/lengths.h"
 #include "base/mem.h"
+#include "base/par.h"
 #include "base/sized.h"
-#include "session/translate_job.h"
+#include "session/text_job.h"
 
-#include <math.h>
 #include <string.h>
+
+enum { FOREIGN_LEAST = 10 }; /* fewer tokens may be names */
+
+/* One call. */
+typedef struct set {
+    rela_session *session;
+    rela_text_call call;
+    rela_result *result;
+    rela_text_job *jobs;
+    size_t n, n_workers, n_parts;
+    rela_callback callback;
+    _Atomic bool stopped;
+} set;
 
 static rela_status check_options(const rela_translate_options *o, const rela_model *m,
                                  rela_error *err);
 static rela_status check_shortlist(const rela_translate_options *o, const rela_model *m,
                                    rela_error *err);
 static rela_search_options search_options(const rela_translate_options *o);
-static rela_status build(rela_translate_job *j, rela_error *err);
-static rela_status build_text(rela_translate_job *j, size_t i, rela_error *err);
-static rela_status join(rela_translate_job *j, rela_translation *t, size_t i, size_t rank,
-                        rela_error *err);
-static rela_status replace_unknown(rela_translate_job *j, const rela_translation *t, size_t i,
-                                   size_t rank, rela_error *err);
+static rela_status start(set *s, const char *const *texts, const size_t *lens, rela_error *err);
+static void encode(void *ctx, size_t begin, size_t end, int thread);
+static void check_language(const set *s);
+static rela_status decode(set *s, rela_error *err);
+static rela_status first_failure(const set *s, rela_error *err);
 
 void rela_translate_options_init(rela_translate_options *o, size_t size)
 {
@@ -43,61 +54,227 @@ void rela_translate_options_init(rela_translate_options *o, size_t size)
     rela_sized_init(o, size, &defaults, sizeof defaults);
 }
 
-rela_status rela_translate(rela_result **out, rela_session *s, const char *const *texts,
+rela_status rela_translate(rela_result **out, rela_session *session, const char *const *texts,
                            const size_t *lens, size_t n, const rela_translate_options *o,
                            rela_error *err)
 {
-    rela_translate_options own;
-    rela_translate_options_init(&own, sizeof own);
+    set s = { .session = session, .n = n };
     *out = NULL;
-    rela_status st = rela_sized_take(&own, sizeof own, o, "rela_translate_options", err);
-    st = st ? st : check_options(&own, s->models[0], err);
-    for (size_t i = 0; i < s->n_models && st == RELA_OK; i++)
-        st = rela_packed_weights_check(&s->models[i]->packed, err);
-    st = st ? st : check_shortlist(&own, s->models[0], err);
+    rela_status st = rela_text_call_init(&s.call, session, o, err);
     if (st != RELA_OK)
         return st;
-    rela_translate_job j = { .session = s,
-                             .model = s->models[0],
-                             .texts = texts,
-                             .lens = lens,
-                             .n = n,
-                             .n_sources = s->models[0]->net.config.sources,
-                             .source = (size_t)own.source,
-                             .most = rela_session_most(s),
-                             .options = &own,
-                             .result = rela_mem_zalloc(sizeof *j.result) };
-    if (!j.result)
-        return rela_fail(err, RELA_NOMEM, "no memory for the translations");
-    j.result->model = j.model;
-    st = rela_callback_start(&j.callback, own.progress, own.progress_ctx, err);
-    st = st ? st : rela_translate_split(&j, err);
-    st = st ? st : rela_translate_encode(&j, err);
+    s.call.callback = &s.callback;
+    s.n_workers = rela_pool_workers(session->pool);
+    st =
+        rela_callback_start(&s.callback, s.call.options.progress, s.call.options.progress_ctx, err);
+    st = st ? st : start(&s, texts, lens, err);
     if (st == RELA_OK) {
-        rela_search_options search = search_options(&own);
-        search.callback = &j.callback;
-        atomic_store(&j.callback.total, j.n_parts);
-        st = rela_search_pool_run(&j.result->found, s->pool, j.parts, j.n_parts, &search, err);
+        rela_par_rows(n, (int)s.n_workers, encode, &s);
+        st = first_failure(&s, err);
     }
+    for (size_t i = 0; i < n && st == RELA_OK; i++)
+        rela_text_job_warn(&s.jobs[i]);
     if (st == RELA_OK)
-        st = build(&j, err);
-    if (st == RELA_OK && j.sentences.n > n)
-        st = rela_sentences_join(j.result, &j.sentences, err);
-    st = rela_callback_end(&j.callback, st, err);
-    rela_sentences_free(&j.sentences);
-    rela_id_list_free(&j.prefixes);
-    rela_mem_free(j.parts);
-    rela_mem_free(j.first_part);
-    rela_mem_free(j.instead);
-    rela_mem_free(j.spans);
-    rela_buffer_free(&j.text);
-    rela_buffer_free(&j.pieces);
-    rela_buffer_free(&j.words);
+        check_language(&s);
+    st = st ? st : decode(&s, err);
+    st = st ? st : first_failure(&s, err);
+    st = rela_callback_end(&s.callback, st, err);
+    for (size_t i = 0; i < n && s.jobs; i++)
+        rela_text_job_deinit(&s.jobs[i]);
+    rela_mem_free(s.jobs);
+    rela_text_call_deinit(&s.call);
     if (st == RELA_OK)
-        *out = j.result;
+        *out = s.result;
     else
-        rela_result_free(j.result);
+        rela_result_free(s.result);
     return st;
+}
+
+static rela_arena *arena_of(rela_text_job *j, size_t worker)
+{
+    const set *s = j->ctx;
+    return s->result->arenas[worker];
+}
+
+static void fail(rela_text_job *j, rela_status st, const rela_error *err)
+{
+    if (j->status == RELA_OK) {
+        j->status = st;
+        j->err = *err;
+    }
+}
+
+/* All parts have ended: text is made of them. */
+static void build(rela_text_job *j, size_t worker)
+{
+    const set *s = j->ctx;
+    rela_error err;
+    if (j->status != RELA_OK)
+        return;
+    const rela_status st =
+        rela_text_job_build(&s->result->items[j - s->jobs], j, &s->session->scratch[worker],
+                            s->result->arenas[worker], &err);
+    if (st != RELA_OK)
+        fail(j, st, &err);
+}
+
+static rela_status start(set *s, const char *const *texts, const size_t *lens, rela_error *err)
+{
+    const rela_translate_options *o = &s->call.options;
+    const size_t sources = s->call.n_sources;
+    s->jobs = rela_mem_zalloc(s->n * sizeof *s->jobs);
+    rela_status st = s->jobs
+                         ? rela_result_create(&s->result, s->call.model, s->n, s->n_workers, err)
+                         : rela_fail(err, RELA_NOMEM, "no memory to translate %zu texts", s->n);
+    for (size_t i = 0; i < s->n_workers && i < s->n && st == RELA_OK; i++) {
+        st = rela_text_scratch_init(&s->session->scratch[i], s->call.model, err);
+        st = st ? st : rela_result_arena(s->result, i, err);
+    }
+    for (size_t i = 0; i < s->n && st == RELA_OK; i++) {
+        rela_text_job *j = &s->jobs[i];
+        j->call = &s->call;
+        j->texts = texts + i * sources;
+        j->lens = lens ? lens + i * sources : NULL;
+        j->prefix = o->prefix ? o->prefix[i] : NULL;
+        j->prefix_len = o->prefix ? rela_text_len(o->prefix, o->prefix_len, i) : 0;
+        j->line = o->first_line + i + 1;
+        j->ctx = s;
+        j->on_end = build;
+        j->arena = arena_of;
+    }
+    return st;
+}
+
+static void encode(void *ctx, size_t begin, size_t end, int thread)
+{
+    set *s = ctx;
+    const size_t worker = (size_t)thread;
+    rela_callback_enter(&s->callback);
+    for (size_t i = begin; i < end && !atomic_load(&s->stopped); i++) {
+        rela_error err;
+        const rela_status st = rela_text_job_encode(&s->jobs[i], &s->session->scratch[worker],
+                                                    s->result->arenas[worker], &err);
+        if (st != RELA_OK) {
+            fail(&s->jobs[i], st, &err);
+            atomic_store(&s->stopped, true);
+        }
+    }
+    rela_callback_leave(&s->callback);
+}
+
+static rela_status first_failure(const set *s, rela_error *err)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (s->jobs[i].status != RELA_OK) {
+            if (err)
+                *err = s->jobs[i].err;
+            return s->jobs[i].status;
+        }
+    return RELA_OK;
+}
+
+/* Warns once if most of the text so far is not of the source language. */
+static void check_language(const set *call)
+{
+    const rela_model *m = call->call.model;
+    rela_session *s = call->session;
+    for (size_t i = 0; i < call->n; i++)
+        for (size_t p = 0; p < call->jobs[i].n_parts; p++) {
+            const rela_source_text *text = &call->jobs[i].parts[p].task.source.text[0];
+            s->n_tokens += text->n;
+            for (size_t k = 0; k < text->n; k++)
+                s->n_foreign += !rela_pipeline_is_source(m->pipeline, text->ids[k]);
+        }
+    if (s->foreign_text || s->n_tokens < FOREIGN_LEAST || 2 * s->n_foreign <= s->n_tokens)
+        return;
+    const char *language = rela_pipeline_parts_of(m->pipeline)->side[0].language;
+    s->foreign_text = true;
+    rela_log_line(&m->runtime->log, RELA_LOG_WARNING,
+                  "%.0f %% of the tokens of the text are unknown, or not of the source language of "
+                  "%s%s%s; is it the right text?",
+                  100 * (double)s->n_foreign / (double)s->n_tokens, m->path, *language ? ", " : "",
+                  language);
+}
+
+/* Longest parts first, so that no thread is still busy with a long one at the end. */
+static rela_status submit(set *s, rela_error *err)
+{
+    size_t n = 0;
+    rela_length *order = rela_mem_array(s->n_parts, sizeof *order);
+    rela_text_part **parts = rela_mem_array(s->n_parts, sizeof *parts);
+    rela_status st = order && parts
+                         ? RELA_OK
+                         : rela_fail(err, RELA_NOMEM, "no memory to translate %zu texts", s->n);
+    for (size_t i = 0; i < s->n && st == RELA_OK; i++)
+        for (size_t k = 0; k < s->jobs[i].n_parts && st == RELA_OK; k++) {
+            rela_text_part *p = &s->jobs[i].parts[k];
+            st = rela_pool_check(s->session->pool, &p->task.source, 1, &s->call.search, err);
+            order[n] = (rela_length){ rela_source_longest(&p->task.source), n };
+            parts[n++] = p;
+        }
+    if (st == RELA_OK)
+        rela_lengths_sort(order, n);
+    for (size_t i = 0; i < n && st == RELA_OK; i++)
+        rela_pool_submit(s->session->pool, &parts[order[i].at]->task);
+    rela_mem_free(order);
+    rela_mem_free(parts);
+    return st;
+}
+
+static rela_status decode(set *s, rela_error *err)
+{
+    const rela_search_options *o = &s->call.search;
+    for (size_t i = 0; i < s->n; i++)
+        s->n_parts += s->jobs[i].n_parts;
+    const size_t n = s->n_parts, sentences = n < o->batch_sentences ? n : o->batch_sentences;
+    const size_t workers = n < 1 ? 1 : n < s->n_workers ? n : s->n_workers;
+    const rela_pool_run run = { .limits = { workers, sentences, o->batch_tokens },
+                                .closed = true,
+                                .callback = &s->callback };
+    rela_status st = rela_pool_check(s->session->pool, NULL, 0, o, err);
+    for (size_t i = 0; i < workers && st == RELA_OK; i++) {
+        st = rela_text_scratch_init(&s->session->scratch[i], s->call.model, err);
+        st = st ? st : rela_result_arena(s->result, i, err);
+    }
+    atomic_store(&s->callback.total, n);
+    st = st ? st : submit(s, err);
+    return st ? st : rela_pool_work(s->session->pool, &run, err);
+}
+
+/* ---- options ---- */
+
+rela_status rela_text_call_init(rela_text_call *c, const rela_session *s,
+                                const rela_translate_options *o, rela_error *err)
+{
+    const rela_model *m = s->models[0];
+    rela_translate_options own;
+    rela_translate_options_init(&own, sizeof own);
+    rela_status st = rela_sized_take(&own, sizeof own, o, "rela_translate_options", err);
+    st = st ? st : check_options(&own, m, err);
+    for (size_t i = 0; i < s->n_models && st == RELA_OK; i++)
+        st = rela_packed_weights_check(&s->models[i]->packed, err);
+    st = st ? st : check_shortlist(&own, m, err);
+    if (st != RELA_OK)
+        return st;
+    *c = (rela_text_call){ .model = m,
+                           .options = own,
+                           .search = search_options(&own),
+                           .n_sources = m->net.config.sources,
+                           .source = (size_t)own.source,
+                           .most = rela_session_most(s) };
+    const rela_splitter_options with = { .struct_size = sizeof with, .language = own.src_language };
+    if (own.split == RELA_SPLIT_NEVER || c->n_sources > 1)
+        return RELA_OK;
+    if (own.src_language)
+        st = rela_splitter_create(&c->own_splitter, &with, err);
+    c->splitter = c->own_splitter ? c->own_splitter : s->splitter;
+    return st;
+}
+
+void rela_text_call_deinit(rela_text_call *c)
+{
+    rela_splitter_destroy(c->own_splitter);
+    c->own_splitter = NULL;
 }
 
 /* What the search does not check itself. */
@@ -165,193 +342,4 @@ static rela_search_options search_options(const rela_translate_options *o)
     s.batch_sentences = (size_t)o->batch_sentences;
     s.batch_tokens = (size_t)o->batch_tokens;
     return s;
-}
-
-/* ---- translations ---- */
-
-static rela_status build(rela_translate_job *j, rela_error *err)
-{
-    rela_result *r = j->result;
-    r->arena = rela_arena_create(0);
-    r->items = r->arena ? rela_arena_alloc(r->arena, j->n * sizeof *r->items) : NULL;
-    if (!r->items)
-        return rela_fail(err, RELA_NOMEM, "no memory for the translations");
-    r->n = j->n;
-    rela_status st = RELA_OK;
-    for (size_t i = 0; i < j->n && st == RELA_OK; i++) {
-        st = build_text(j, i, err);
-        st = st ? st : rela_callback_check(&j->callback, 0, err);
-    }
-    return st;
-}
-
-static rela_search_result found(const rela_translate_job *j, size_t part)
-{
-    return rela_search_results_at(j->result->found, part);
-}
-
-static const rela_hypothesis *hypothesis(const rela_translate_job *j, size_t part, size_t rank)
-{
-    const rela_search_result r = found(j, part);
-    return r.best + rank;
-}
-
-static rela_status build_text(rela_translate_job *j, size_t i, rela_error *err)
-{
-    rela_result *r = j->result;
-    const rela_id_list *l = &r->sources;
-    const size_t src = i * j->n_sources + j->source;
-    rela_translated *t = &r->items[i];
-    size_t n_best = SIZE_MAX;
-    bool not_finite = false;
-    for (size_t k = j->first_part[i]; k < j->first_part[i + 1]; k++) {
-        n_best = found(j, k).n < n_best ? found(j, k).n : n_best;
-        not_finite = not_finite || found(j, k).not_finite;
-    }
-    if (not_finite && j->options->not_finite == RELA_NOT_FINITE_FAIL)
-        return rela_fail_not_finite(err, NULL, rela_translate_number(j, i), "logits are");
-    n_best = not_finite ? 1 : n_best;
-    *t = (rela_translated){ .best = rela_arena_alloc(r->arena, n_best * sizeof *t->best),
-                            .n_best = n_best,
-                            .src = l->ids + l->at[src],
-                            .src_words = l->words + l->at[src],
-                            .n_src = l->at[src + 1] - l->at[src],
-                            .not_finite = not_finite };
-    if (!t->best)
-        return rela_fail(err, RELA_NOMEM, "no memory for the translations");
-    if (not_finite) {
-        t->best[0] =
-            (rela_translation){ .text = { "", 0 }, .score = (double)NAN, .logp = (double)NAN };
-        return RELA_OK;
-    }
-    rela_status st = RELA_OK;
-    for (size_t rank = 0; rank < n_best && st == RELA_OK; rank++)
-        st = join(j, &t->best[rank], i, rank, err);
-    return st;
-}
-
-static bool has_unknown(const rela_translation *t)
-{
-    for (size_t k = 0; k < t->n; k++)
-        if (t->ids[k] == RELA_UNK)
-            return true;
-    return false;
-}
-
-/* Puts the parts of a text together: ids, log-probabilities, text. */
-static rela_status join(rela_translate_job *j, rela_translation *t, size_t i, size_t rank,
-                        rela_error *err)
-{
-    const size_t first = j->first_part[i], end = j->first_part[i + 1];
-    rela_arena *arena = j->result->arena;
-    size_t n = 0, at = 0;
-    for (size_t k = first; k < end; k++)
-        n += hypothesis(j, k, rank)->n + 1;
-    int32_t *ids = rela_arena_alloc(arena, n * sizeof *ids);
-    real *logps = rela_arena_alloc(arena, n * sizeof *logps);
-    if (!ids || !logps)
-        return rela_fail(err, RELA_NOMEM, "no memory for the translations");
-    *t = (rela_translation){ .ids = ids, .logps = logps };
-    for (size_t k = first; k < end; k++) {
-        const rela_hypothesis *h = hypothesis(j, k, rank);
-        const size_t count = h->n + (h->complete && k + 1 == end);
-        for (size_t m = 0; m < count; m++) {
-            ids[at] = m < h->n ? h->ids[m] : RELA_EOS;
-            logps[at++] = h->logps[m];
-        }
-        t->score += h->score;
-        t->logp += h->logp;
-        if (first + 1 == end)
-            t->attention = h->attention;
-    }
-    t->n = at;
-    rela_status st = RELA_OK;
-    const bool replace = j->options->unk == RELA_UNK_REPLACE && has_unknown(t);
-    if (replace)
-        st = replace_unknown(j, t, i, rank, err);
-    rela_buffer_clear(&j->text);
-    if (st == RELA_OK)
-        st = rela_pipeline_decode(&j->text, j->session->scratch, ids, replace ? j->instead : NULL,
-                                  at, err);
-    char *text = st == RELA_OK ? rela_arena_alloc(arena, j->text.len + 1) : NULL;
-    if (st == RELA_OK && !text)
-        st = rela_fail(err, RELA_NOMEM, "no memory for the translations");
-    if (text) {
-        if (j->text.len)
-            memcpy(text, j->text.data, j->text.len);
-        text[j->text.len] = '\0';
-        t->text = (rela_span){ text, j->text.len };
-    }
-    return st;
-}
-
-/* ---- unknown words ---- */
-
-/* The pieces of the source, which come blank-separated, as spans: j->spans. */
-static rela_status index_pieces(rela_translate_job *j, size_t i, rela_error *err)
-{
-    rela_buffer_clear(&j->pieces);
-    const size_t text = i * j->n_sources + j->source, len = rela_text_len(j->texts, j->lens, text);
-    const size_t most =
-        rela_translate_cuts(j) ? rela_text_bytes(j->model->net.config.max_len - 1) : SIZE_MAX;
-    const rela_status st = rela_pipeline_pieces(&j->pieces, j->session->scratch, j->source,
-                                                j->texts[text], len < most ? len : most, err);
-    const char *at = j->pieces.data, *end = at + j->pieces.len;
-    rela_span piece;
-    for (size_t n = 0; st == RELA_OK && j->pieces.len && rela_next_word(&piece, &at, end); n++) {
-        rela_span *spans = rela_mem_grow(j->spans, &j->cap_spans, n + 1, sizeof *spans);
-        if (!spans)
-            return rela_fail(err, RELA_NOMEM, "no memory to replace unknown words");
-        j->spans = spans;
-        spans[n] = piece;
-    }
-    return st;
-}
-
-/* Appends the source word that a piece belongs to, as it was before BPE. */
-static rela_status append_word(rela_translate_job *j, const uint32_t *words, size_t piece,
-                               rela_error *err)
-{
-    rela_status st = RELA_OK;
-    size_t k = piece;
-    while (k > 0 && words[k - 1] == words[piece])
-        k--;
-    for (; words[k] == words[piece] && st == RELA_OK; k++) {
-        const bool more = words[k + 1] == words[piece];
-        st = rela_buffer_append(&j->words, j->spans[k].text, j->spans[k].len - (more ? 2 : 0), err);
-    }
-    return st;
-}
-
-static rela_status replace_unknown(rela_translate_job *j, const rela_translation *t, size_t i,
-                                   size_t rank, rela_error *err)
-{
-    const rela_translated *x = &j->result->items[i];
-    rela_span *instead = rela_mem_grow(j->instead, &j->cap_instead, t->n, sizeof *instead);
-    if (!instead)
-        return rela_fail(err, RELA_NOMEM, "no memory to replace unknown words");
-    j->instead = instead;
-    memset(instead, 0, t->n * sizeof *instead);
-    rela_buffer_clear(&j->words);
-    rela_status st = index_pieces(j, i, err);
-    size_t at = 0;
-    for (size_t k = j->first_part[i]; k < j->first_part[i + 1]; k++) {
-        const rela_hypothesis *h = hypothesis(j, k, rank);
-        const rela_source_text *part = &j->parts[k].text[j->source];
-        for (size_t m = 0; m < h->n && st == RELA_OK; m++, at++) {
-            if (h->ids[m] != RELA_UNK || part->n == 0)
-                continue;
-            const size_t start = j->words.len;
-            st = append_word(j, x->src_words, (size_t)(part->ids - x->src) + h->heaviest[m], err);
-            instead[at].len = j->words.len - start;
-        }
-    }
-    /* Pointers are set only now: the buffer may have moved while it grew. */
-    const char *text = j->words.data;
-    for (size_t k = 0; k < t->n && st == RELA_OK; k++)
-        if (instead[k].len) {
-            instead[k].text = text;
-            text += instead[k].len;
-        }
-    return st;
 }

@@ -8,13 +8,38 @@
 
 #include <string.h>
 
+enum { ARENA_BLOCK = 1 << 14 };
+
+rela_status rela_result_create(rela_result **out, const rela_model *m, size_t n, size_t n_arenas,
+                               rela_error *err)
+{
+    rela_result *r = *out = rela_mem_zalloc(sizeof *r);
+    if (!r)
+        return rela_fail(err, RELA_NOMEM, "no memory for the translations");
+    r->model = m;
+    r->n = n;
+    r->n_arenas = n_arenas;
+    r->items = rela_mem_zalloc(n * sizeof *r->items);
+    r->arenas = rela_mem_zalloc(n_arenas * sizeof *r->arenas);
+    return r->items && r->arenas ? RELA_OK
+                                 : rela_fail(err, RELA_NOMEM, "no memory for the translations");
+}
+
+rela_status rela_result_arena(rela_result *r, size_t i, rela_error *err)
+{
+    if (!r->arenas[i])
+        r->arenas[i] = rela_arena_create(ARENA_BLOCK);
+    return r->arenas[i] ? RELA_OK : rela_fail(err, RELA_NOMEM, "no memory for the translations");
+}
+
 void rela_result_free(rela_result *r)
 {
     if (!r)
         return;
-    rela_id_list_free(&r->sources);
-    rela_search_results_free(r->found);
-    rela_arena_destroy(r->arena);
+    for (size_t i = 0; i < r->n_arenas && r->arenas; i++)
+        rela_arena_destroy(r->arenas[i]);
+    rela_mem_free(r->arenas);
+    rela_mem_free(r->items);
     rela_mem_free(r);
 }
 

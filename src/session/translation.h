@@ -31,9 +31,14 @@ struct rela_result {
     const rela_model *model;
     rela_translated *items;
     size_t n;
-    rela_id_list sources;
-    rela_search_results *found; /* what attention points to */
-    rela_arena *arena;
+    rela_arena **arenas; /* by thread; all that items point to */
+    size_t n_arenas;
 };
+
+/* Room for n texts. */
+rela_status rela_result_create(rela_result **out, const rela_model *m, size_t n, size_t n_arenas,
+                               rela_error *err);
+/* Sees to it that there is arena number i. */
+rela_status rela_result_arena(rela_result *r, size_t i, rela_error *err);
 
 #endif

@@ -7,7 +7,8 @@
 #ifdef RELA_POISON
 #include <string.h>
 
-static size_t planted, taken;
+static size_t planted;
+static _Thread_local size_t taken; /* threads plan at the same time */
 
 void rela_plan_poison(void *scratch, size_t bytes)
 {

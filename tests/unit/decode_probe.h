@@ -9,7 +9,7 @@
 #include "attend.h"
 #include "base/mem.h"
 #include "base/rng.h"
-#include "decode/search.h"
+#include "decode/engine.h"
 #include "model/worker.h"
 #include "tiny_config.h"
 

@@ -13,7 +13,7 @@ enum { WALK_STEPS = 19 };
 typedef struct walk {
     int32_t ids[4][PROBE_LEN];
     uint32_t history[4][PROBE_LEN];
-    uint32_t position[4], sentence[4];
+    uint32_t position[4], place[4];
     int32_t token[4];
 } walk;
 
@@ -58,12 +58,26 @@ typedef struct walker {
     uint32_t at[RELA_SOURCES_MAX][3];
 } walker;
 
+/* Reads sentences for the given places. */
+static inline void walk_read(rela_generator *g, const rela_tokens *tokens, size_t sources,
+                             const uint32_t *places)
+{
+    rela_error err;
+    for (size_t i = 0; i < tokens[0].n; i++) {
+        size_t n[RELA_SOURCES_MAX];
+        for (size_t k = 0; k < sources; k++)
+            n[k] = tokens[k].at[i + 1] - tokens[k].at[i];
+        CHECK_OK(rela_generator_reserve_place(g, places[i], n, 0, &err), err);
+    }
+    rela_generator_read(g, tokens, places);
+}
+
 /* 0 if these are the bits of a hypothesis that is alone from its first step on, else 1. */
 static inline double walk_replay(walker *k, const real *logits, size_t sentence, const int32_t *ids,
                                  size_t n)
 {
     static real want[PROBE_VOCAB_MAX];
-    static const uint32_t SENTENCE = 0;
+    static const uint32_t PLACE = 0;
     const rela_config *c = &k->p->net.config;
     uint32_t history[PROBE_LEN], at[RELA_SOURCES_MAX][2];
     rela_tokens tokens[RELA_SOURCES_MAX];
@@ -73,26 +87,26 @@ static inline double walk_replay(walker *k, const real *logits, size_t sentence,
         at[i][1] = k->at[i][sentence + 1] - first;
         tokens[i] = (rela_tokens){ k->ids[i] + first, at[i], 1 };
     }
-    rela_generator_read(k->alone, tokens);
+    walk_read(k->alone, tokens, c->sources, &PLACE);
     for (uint32_t t = 0; t <= n; t++) {
         const int32_t token = t ? ids[t - 1] : 0;
         history[t] = t;
         const rela_step_rows rows = { .n = 1,
                                       .token = &token,
                                       .position = &t,
-                                      .sentence = &SENTENCE,
+                                      .place = &PLACE,
                                       .history = history,
                                       .ld = PROBE_LEN };
         (void)rela_generator_step(k->alone, &rows, NULL);
     }
-    rela_generator_logits(k->alone, want, c->vocab_tgt, 0, c->vocab_tgt);
+    rela_generator_logits(k->alone, want, c->vocab_tgt, (size_t[2]){ 0, 1 }, 0, c->vocab_tgt);
     return memcmp(want, logits, c->vocab_tgt * sizeof *want) == 0 ? 0 : 1;
 }
 
 static inline double walk_steps(walker *k)
 {
     static real logits[4 * PROBE_VOCAB_MAX];
-    walk w = { .sentence = { 0, 0, 1, 1 } };
+    walk w = { .place = { 1, 1, 0, 0 } };
     rela_rng r = rela_rng_start(4, 4);
     double worst = 0;
     const size_t v = k->p->net.config.vocab_tgt;
@@ -105,11 +119,11 @@ static inline double walk_steps(walker *k)
         const rela_step_rows rows = { .n = 4,
                                       .token = w.token,
                                       .position = w.position,
-                                      .sentence = w.sentence,
+                                      .place = w.place,
                                       .history = &w.history[0][0],
                                       .ld = PROBE_LEN };
         (void)rela_generator_step(k->generator, &rows, NULL);
-        rela_generator_logits(k->generator, logits, v, 0, v);
+        rela_generator_logits(k->generator, logits, v, (size_t[2]){ 0, 4 }, 0, v);
         for (size_t i = 0; i < 4; i++) {
             const real *row = logits + i * v;
             worst = fmax(worst, k->alone ? walk_replay(k, row, i / 2, w.ids[i], t)
@@ -145,11 +159,12 @@ static inline void walk_sources(walker *w)
 static inline void walk_generator(rela_generator **out, const rela_packed_weights *packed)
 {
     rela_error err;
-    const rela_generator_size size = { .sentences = 2,
+    const rela_generator_size size = { .places = 2,
                                        .src_rows = 25,
                                        .src_len = 19,
+                                       .src_kept = 64,
                                        .rows = 4,
-                                       .sentence_rows = 2,
+                                       .place_rows = 2,
                                        .steps = WALK_STEPS };
     CHECK_OK(rela_generator_create(out, packed, &err), err);
     CHECK_OK(rela_generator_reserve(*out, &size, &err), err);
@@ -165,7 +180,7 @@ static inline double walk_net(probe *p, const rela_packed_weights *packed, bool 
     walk_generator(&w.generator, packed);
     if (replay)
         walk_generator(&w.alone, packed);
-    rela_generator_read(w.generator, w.tokens);
+    walk_read(w.generator, w.tokens, p->net.config.sources, (const uint32_t[2]){ 1, 0 });
     const double worst = walk_steps(&w);
     rela_generator_destroy(w.generator);
     rela_generator_destroy(w.alone);

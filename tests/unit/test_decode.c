@@ -76,7 +76,7 @@ static void cached_steps_equal_the_full_pass_in_every_shape(void **state)
 
 typedef struct setting {
     probe p;
-    rela_searcher *session;
+    rela_engine *session;
     rela_source sources[SENTENCES];
     int32_t ids[SENTENCES * LONGEST];
     rela_search_result results[SENTENCES];
@@ -105,7 +105,7 @@ static void setting_start_with(setting *s, const char *attention, double sharp)
     rela_error err;
     rela_config c = probe_config(attention, VOCAB);
     probe_start(&s->p, &c, 21, sharp);
-    CHECK_OK(rela_searcher_create(&s->session, s->p.nets, 1, &err), err);
+    CHECK_OK(rela_engine_create(&s->session, s->p.nets, 1, &err), err);
     probe_sources(s->sources, s->ids, SENTENCES, LONGEST, VOCAB, 8);
     rela_search_options_init(&s->o);
     s->o.max_extra = 6;
@@ -118,7 +118,7 @@ static void setting_start(setting *s, double sharp)
 
 static void setting_end(setting *s)
 {
-    rela_searcher_destroy(s->session);
+    rela_engine_destroy(s->session);
     probe_end(&s->p);
 }
 
@@ -131,8 +131,8 @@ static void run(setting *s, rela_search_result *results, size_t first, size_t n)
 static void check_alone(setting *s)
 {
     rela_error err;
-    rela_searcher *alone = NULL;
-    CHECK_OK(rela_searcher_create(&alone, s->p.nets, 1, &err), err);
+    rela_engine *alone = NULL;
+    CHECK_OK(rela_engine_create(&alone, s->p.nets, 1, &err), err);
     run(s, s->results, 0, SENTENCES);
     size_t longest = 0, shortest = SIZE_MAX;
     for (size_t i = 0; i < SENTENCES; i++) {
@@ -148,7 +148,7 @@ static void check_alone(setting *s)
         shortest = one.best[0].n < shortest ? one.best[0].n : shortest;
     }
     CHECK(longest > shortest, "all translations have %zu symbols", longest);
-    rela_searcher_destroy(alone);
+    rela_engine_destroy(alone);
 }
 
 static void batch_gives_the_same_bits_as_single_sentences(void **state)
@@ -352,9 +352,9 @@ static void sampling_follows_the_seed(void **state)
     setting s;
     rela_search_result again[SENTENCES];
     rela_error err;
-    rela_searcher *other = NULL;
+    rela_engine *other = NULL;
     setting_start(&s, 2);
-    CHECK_OK(rela_searcher_create(&other, s.p.nets, 1, &err), err);
+    CHECK_OK(rela_engine_create(&other, s.p.nets, 1, &err), err);
     s.o.method = RELA_SEARCH_SAMPLE;
     s.o.n_best = 2;
     run(&s, s.results, 0, SENTENCES);
@@ -382,7 +382,7 @@ static void sampling_follows_the_seed(void **state)
     CHECK_OK(rela_search_run(other, again, s.sources, SENTENCES, &s.o, &err), err);
     for (size_t i = 0; i < SENTENCES; i++)
         CHECK(same_hypothesis(&s.results[i].best[0], &again[i].best[0]), "sentence %zu", i);
-    rela_searcher_destroy(other);
+    rela_engine_destroy(other);
     setting_end(&s);
 }
 
@@ -551,19 +551,19 @@ static void nets_that_do_not_fit_are_refused(void **state)
 {
     (void)state;
     rela_error err = { RELA_OK, "" };
-    rela_searcher *s = NULL;
+    rela_engine *s = NULL;
     probe a, b;
     rela_config c = probe_config("rela-g", VOCAB);
     probe_start(&a, &c, 1, 1);
     c = probe_config("rela-g", VOCAB + 1);
     probe_start(&b, &c, 1, 1);
     const rela_packed_weights *nets[] = { &a.packed, &b.packed };
-    CHECK(rela_searcher_create(&s, nets, 2, &err) == RELA_ARG && !s && err.message[0],
+    CHECK(rela_engine_create(&s, nets, 2, &err) == RELA_ARG && !s && err.message[0],
           "vocabularies of different size");
     probe_end(&a);
     c = probe_config("rela-g", 2); /* no end symbol */
     probe_start(&a, &c, 1, 1);
-    CHECK(rela_searcher_create(&s, a.nets, 1, &err) == RELA_ARG && !s, "no end symbol");
+    CHECK(rela_engine_create(&s, a.nets, 1, &err) == RELA_ARG && !s, "no end symbol");
     probe_end(&a);
     probe_end(&b);
 }

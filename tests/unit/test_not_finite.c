@@ -234,7 +234,7 @@ static void check_search(nets *s, const way *w, const char *what,
                          const rela_packed_weights *const *bad, size_t n_nets)
 {
     rela_error err = { RELA_OK, "" };
-    rela_searcher *a = NULL;
+    rela_engine *a = NULL;
     rela_search_pool *pool = NULL;
     rela_search_results *got = NULL;
     rela_search_result want[SENTENCES];
@@ -254,7 +254,7 @@ static void check_search(nets *s, const way *w, const char *what,
         s->sources[i].prefix = w->prefix ? PREFIX : NULL;
         s->sources[i].n_prefix = w->prefix ? 2 : 0;
     }
-    CHECK_OK(rela_searcher_create(&a, good, n_nets, &err), err);
+    CHECK_OK(rela_engine_create(&a, good, n_nets, &err), err);
     CHECK_OK(rela_search_pool_create(&pool, bad, n_nets, 2, &err), err);
     CHECK_OK(rela_search_run(a, want, s->sources, SENTENCES, &o, &err), err);
     CHECK_OK(rela_search_pool_run(&got, pool, s->sources, SENTENCES, &o, &err), err);
@@ -271,7 +271,7 @@ static void check_search(nets *s, const way *w, const char *what,
     }
     rela_search_results_free(got);
     rela_search_pool_destroy(pool);
-    rela_searcher_destroy(a);
+    rela_engine_destroy(a);
 }
 
 static void check_nets(const rela_attn_kind *kind, const rela_kern *level, size_t n_ways)

@@ -88,7 +88,7 @@ static void translate(outcome *out, const rela_packed_weights *f, size_t batch,
                       const outcome *forced)
 {
     rela_error err;
-    rela_searcher *searcher = NULL;
+    rela_engine *engine = NULL;
     rela_source sources[N_SOURCES];
     rela_search_result results[N_SOURCES];
     int32_t ids[N_SOURCES * LEN];
@@ -101,10 +101,10 @@ static void translate(outcome *out, const rela_packed_weights *f, size_t batch,
         sources[i].n_prefix = forced->n[i];
     }
     memset(out, 0, sizeof *out);
-    CHECK_OK(rela_searcher_create(&searcher, &f, 1, &err), err);
+    CHECK_OK(rela_engine_create(&engine, &f, 1, &err), err);
     for (size_t i = 0; i < N_SOURCES; i += batch) {
         const size_t n = N_SOURCES - i < batch ? N_SOURCES - i : batch;
-        CHECK_OK(rela_search_run(searcher, results, sources + i, n, &o, &err), err);
+        CHECK_OK(rela_search_run(engine, results, sources + i, n, &o, &err), err);
         for (size_t j = 0; j < n; j++) {
             const rela_hypothesis *h = &results[j].best[0];
             out->n[i + j] = h->n;
@@ -112,7 +112,7 @@ static void translate(outcome *out, const rela_packed_weights *f, size_t batch,
             memcpy(out->logps[i + j], h->logps, h->n * sizeof *h->logps);
         }
     }
-    rela_searcher_destroy(searcher);
+    rela_engine_destroy(engine);
 }
 
 static bool same(const outcome *a, const outcome *b)

@@ -164,13 +164,13 @@ static void compare(const rela_search_result *got, const list *want, size_t n_be
 }
 
 static void run(rela_search_result *got, probe *const *nets, size_t n_nets, const rela_source *src,
-                const rela_search_options *o, rela_searcher **session)
+                const rela_search_options *o, rela_engine **session)
 {
     rela_error err;
     const rela_packed_weights *packed[3];
     for (size_t i = 0; i < n_nets; i++)
         packed[i] = &nets[i]->packed;
-    CHECK_OK(rela_searcher_create(session, packed, n_nets, &err), err);
+    CHECK_OK(rela_engine_create(session, packed, n_nets, &err), err);
     CHECK_OK(rela_search_run(*session, got, src, 1, o, &err), err);
 }
 
@@ -197,10 +197,10 @@ static void wide_beam_finds_the_best_of_all(void **state)
             enumerate(&q, &all, &(hypo){ .n = 0 });
             qsort(all.items, all.n, sizeof(hypo), by_score);
             rela_search_result got;
-            rela_searcher *s = NULL;
+            rela_engine *s = NULL;
             run(&got, (probe *[]){ &p }, 1, &src, &o, &s);
             compare(&got, &all, o.n_best, "all");
-            rela_searcher_destroy(s);
+            rela_engine_destroy(s);
             probe_end(&p);
         }
 }
@@ -227,10 +227,10 @@ static void beam_follows_its_definition(void **state)
             const oracle q = { .nets = { &p }, .n = 1, .source = &src, .o = &o };
             slow_beam(&q, &want);
             rela_search_result got;
-            rela_searcher *s = NULL;
+            rela_engine *s = NULL;
             run(&got, (probe *[]){ &p }, 1, &src, &o, &s);
             compare(&got, &want, o.n_best, "beam");
-            rela_searcher_destroy(s);
+            rela_engine_destroy(s);
         }
         probe_end(&p);
     }
@@ -259,10 +259,10 @@ static void search_stops_when_nothing_can_win_any_more(void **state)
             const oracle q = { .nets = { &p }, .n = 1, .source = &src, .o = &o };
             slow_beam(&q, &want);
             rela_search_result got;
-            rela_searcher *s = NULL;
+            rela_engine *s = NULL;
             run(&got, (probe *[]){ &p }, 1, &src, &o, &s);
             compare(&got, &want, o.n_best, sign > 0 ? "reward" : "punishment");
-            rela_searcher_destroy(s);
+            rela_engine_destroy(s);
         }
         probe_end(&p);
     }
@@ -287,10 +287,10 @@ static void large_vocabularies_are_searched_in_full(void **state)
         const oracle q = { .nets = { &p }, .n = 1, .source = &src, .o = &o };
         slow_beam(&q, &want);
         rela_search_result got;
-        rela_searcher *s = NULL;
+        rela_engine *s = NULL;
         run(&got, (probe *[]){ &p }, 1, &src, &o, &s);
         compare(&got, &want, o.n_best, "slices");
-        rela_searcher_destroy(s);
+        rela_engine_destroy(s);
         probe_end(&p);
     }
 }
@@ -325,11 +325,11 @@ static void greedy_takes_the_best_symbol(void **state)
         }
         h->score = h->logp / penalty(&o, (double)h->n);
         rela_search_result got;
-        rela_searcher *s = NULL;
+        rela_engine *s = NULL;
         run(&got, (probe *[]){ &p }, 1, &src, &o, &s);
         compare(&got, want, 1, "greedy");
         rela_mem_free(want);
-        rela_searcher_destroy(s);
+        rela_engine_destroy(s);
         probe_end(&p);
     }
 }
@@ -356,10 +356,10 @@ static void ensemble_is_the_mean_of_probabilities(void **state)
         const oracle q = { .nets = { &p[0], &p[1], &p[2] }, .n = n, .source = &src, .o = &o };
         slow_beam(&q, &want);
         rela_search_result got;
-        rela_searcher *s = NULL;
+        rela_engine *s = NULL;
         run(&got, q.nets, n, &src, &o, &s);
         compare(&got, &want, o.n_best, "ensemble");
-        rela_searcher_destroy(s);
+        rela_engine_destroy(s);
     }
     for (size_t i = 0; i < 3; i++)
         probe_end(&p[i]);

@@ -96,12 +96,12 @@ static const way WAYS[] = {
 };
 enum { N_WAYS = sizeof WAYS / sizeof *WAYS };
 
-static rela_searcher *searcher(setting *s, const way *w)
+static rela_engine *searcher(setting *s, const way *w)
 {
     rela_error err;
-    rela_searcher *made = NULL;
+    rela_engine *made = NULL;
     const rela_packed_weights *nets[] = { w->nets == 1 ? &s->bytes : &s->p.packed, &s->q.packed };
-    CHECK_OK(rela_searcher_create(&made, nets, w->nets == 2 ? 2 : 1, &err), err);
+    CHECK_OK(rela_engine_create(&made, nets, w->nets == 2 ? 2 : 1, &err), err);
     return made;
 }
 
@@ -142,15 +142,15 @@ static void a_list_of_all_symbols_changes_no_bit(void **state)
     for (size_t k = 0; k < N_WAYS; k++) {
         rela_error err;
         rela_search_result with[SENTENCES], without[SENTENCES];
-        rela_searcher *a = searcher(&s, &WAYS[k]), *b = searcher(&s, &WAYS[k]);
+        rela_engine *a = searcher(&s, &WAYS[k]), *b = searcher(&s, &WAYS[k]);
         const rela_search_options all = options(&s, &WAYS[k], s.all),
                                   none = options(&s, &WAYS[k], NULL);
         CHECK_OK(rela_search_run(a, with, s.sources, SENTENCES, &all, &err), err);
         CHECK_OK(rela_search_run(b, without, s.sources, SENTENCES, &none, &err), err);
         for (size_t i = 0; i < SENTENCES; i++)
             compare(&with[i], &without[i], WAYS[k].name, i);
-        rela_searcher_destroy(a);
-        rela_searcher_destroy(b);
+        rela_engine_destroy(a);
+        rela_engine_destroy(b);
     }
     setting_end(&s);
 }
@@ -178,7 +178,7 @@ static void results_come_from_the_list_and_do_not_depend_on_the_batch(void **sta
     for (size_t k = 0; k < N_WAYS; k++) {
         rela_error err;
         rela_search_result all[SENTENCES], one;
-        rela_searcher *a = searcher(&s, &WAYS[k]), *b = searcher(&s, &WAYS[k]);
+        rela_engine *a = searcher(&s, &WAYS[k]), *b = searcher(&s, &WAYS[k]);
         const rela_search_options o = options(&s, &WAYS[k], s.some);
         CHECK_OK(rela_search_run(a, all, s.sources, SENTENCES, &o, &err), err);
         for (size_t i = 0; i < SENTENCES; i++) {
@@ -192,8 +192,8 @@ static void results_come_from_the_list_and_do_not_depend_on_the_batch(void **sta
                     CHECK(in[one.best[j].ids[t]] && one.best[j].ids[t] != RELA_PAD,
                           "%s, sentence %zu: symbol %d", WAYS[k].name, i, one.best[j].ids[t]);
         }
-        rela_searcher_destroy(a);
-        rela_searcher_destroy(b);
+        rela_engine_destroy(a);
+        rela_engine_destroy(b);
     }
     setting_end(&s);
 }
@@ -228,7 +228,7 @@ static void probabilities_are_those_among_the_list(void **state)
         rela_search_result all[SENTENCES];
         if (WAYS[k].nets == 1)
             continue; /* rounded weights have other probabilities */
-        rela_searcher *a = searcher(&s, &WAYS[k]);
+        rela_engine *a = searcher(&s, &WAYS[k]);
         const rela_search_options o = options(&s, &WAYS[k], s.some);
         CHECK_OK(rela_search_run(a, all, s.sources, SENTENCES, &o, &err), err);
         for (size_t i = 0; i < SENTENCES; i++) {
@@ -240,7 +240,7 @@ static void probabilities_are_those_among_the_list(void **state)
                       (double)h->logps[t], want);
             }
         }
-        rela_searcher_destroy(a);
+        rela_engine_destroy(a);
     }
     setting_end(&s);
 }
@@ -257,26 +257,28 @@ static void chosen_logits_have_the_bits_of_all(void **state)
         rela_generator *d = NULL;
         uint32_t words[N], at[2] = { 0, 4 }, history[2] = { 0, 1 }, zero[2] = { 0, 0 };
         int32_t source[] = { 9, 4, 77, RELA_EOS }, token[2] = { 0, 0 };
-        const size_t words_at[2] = { 0, N };
+        const size_t n_src = 4;
         real all[2 * VOCAB], chosen[2 * N];
         for (uint32_t i = 0; i < N; i++)
             words[i] = i * i % 4 + i * 3;
-        const rela_generator_size size = { .sentences = 1,
+        const rela_generator_size size = { .places = 1,
                                            .src_rows = 4,
                                            .src_len = 4,
+                                           .src_kept = 16,
                                            .rows = 2,
-                                           .sentence_rows = 2,
-                                           .steps = 1,
-                                           .chosen = 128 };
+                                           .place_rows = 2,
+                                           .steps = 1 };
         CHECK_OK(rela_generator_create(&d, bytes ? &s.bytes : &s.p.packed, &err), err);
         CHECK_OK(rela_generator_reserve(d, &size, &err), err);
         CHECK_OK(rela_generator_reserve_slots(d, 2, &err), err);
-        rela_generator_read(d, &(rela_tokens){ source, at, 1 });
-        rela_generator_choose(d, words, words_at);
+        CHECK_OK(rela_generator_reserve_place(d, 0, &n_src, N, &err), err);
+        rela_generator_read(d, &(rela_tokens){ source, at, 1 }, zero);
+        rela_generator_choose(d, 0, words, N);
         const rela_step_rows rows = { 2, token, zero, zero, history, 1 };
         (void)rela_generator_step(d, &rows, NULL);
-        rela_generator_logits(d, all, VOCAB, 0, VOCAB);
-        rela_generator_logits_chosen(d, chosen, N, 0, 0, 2, 0, N);
+        const size_t both[2] = { 0, 2 };
+        rela_generator_logits(d, all, VOCAB, both, 0, VOCAB);
+        rela_generator_logits_chosen(d, chosen, N, 0, both, 0, N);
         for (size_t i = 0; i < 2; i++)
             for (size_t j = 0; j < N; j++)
                 CHECK(memcmp(&chosen[i * N + j], &all[i * VOCAB + words[j]], sizeof *all) == 0,
@@ -296,7 +298,7 @@ static void steady_state_allocates_nothing(void **state)
         rela_error err;
         rela_search_result all[SENTENCES];
         rela_memory_stats before, after;
-        rela_searcher *a = searcher(&s, &WAYS[k]);
+        rela_engine *a = searcher(&s, &WAYS[k]);
         const rela_search_options o = options(&s, &WAYS[k], s.some);
         CHECK_OK(rela_search_run(a, all, s.sources, SENTENCES, &o, &err), err);
         before = memory_now();
@@ -305,7 +307,7 @@ static void steady_state_allocates_nothing(void **state)
         after = memory_now();
         CHECK(before.calls == after.calls, "%s: %d allocations", WAYS[k].name,
               (int)(after.calls - before.calls));
-        rela_searcher_destroy(a);
+        rela_engine_destroy(a);
     }
     setting_end(&s);
 }
@@ -319,10 +321,10 @@ static void every_allocation_may_fail(void **state)
     bool done = false;
     for (uint64_t n = 1; !done && n < 200; n++) {
         rela_error err = { RELA_OK, "" };
-        rela_searcher *a = NULL;
+        rela_engine *a = NULL;
         rela_search_result all[SENTENCES];
         rela_fault_set(RELA_FAULT_MEM, n, false);
-        rela_status st = rela_searcher_create(&a, s.p.nets, 1, &err);
+        rela_status st = rela_engine_create(&a, s.p.nets, 1, &err);
         st = st ? st : rela_search_run(a, all, s.sources, SENTENCES, &o, &err);
         done = rela_fault_seen(RELA_FAULT_MEM) < n;
         rela_fault_set(RELA_FAULT_MEM, 0, false);
@@ -330,7 +332,7 @@ static void every_allocation_may_fail(void **state)
               (int)n, (int)st, err.message);
         if (!done && a) /* it can go on */
             CHECK_OK(rela_search_run(a, all, s.sources, SENTENCES, &o, &err), err);
-        rela_searcher_destroy(a);
+        rela_engine_destroy(a);
     }
     CHECK(done, "the sweep does not end");
     setting_end(&s);
@@ -345,14 +347,14 @@ static void lists_of_other_sizes_are_refused(void **state)
     rela_error err = { RELA_OK, "" };
     rela_config c = probe_config("rela-g", VOCAB - 1);
     probe_start(&other, &c, 1, 1);
-    rela_searcher *a = NULL;
+    rela_engine *a = NULL;
     rela_search_result got;
     const rela_search_options o = options(&s, &WAYS[0], s.some);
-    CHECK_OK(rela_searcher_create(&a, other.nets, 1, &err), err);
+    CHECK_OK(rela_engine_create(&a, other.nets, 1, &err), err);
     CHECK(rela_search_run(a, &got, s.sources, 1, &o, &err) == RELA_ARG &&
               strstr(err.message, "a shortlist for 300 source"),
           "%s", err.message);
-    rela_searcher_destroy(a);
+    rela_engine_destroy(a);
     probe_end(&other);
     setting_end(&s);
 }

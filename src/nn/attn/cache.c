@@ -74,46 +74,23 @@ void rela_cache_attend(const rela_cache *c, const rela_attn *a, const rela_cache
     a->k->gather_mix(z, s->weights, ld, c->rows + width(a), c->ld, slots, n, a->heads, a->d_head);
 }
 
-void rela_memories_plan(rela_memories *m, rela_plan *p)
+rela_memory rela_memory_at(const rela_memories *all, size_t keyed, size_t place, size_t column)
 {
-    /* Each sentence is rounded up to whole vectors: less than one vector more. */
-    m->keys_total = m->rows + m->sentences * (rela_memory_ld(1) - 1);
-    m->at = rela_plan_take(p, m->sentences + 1, sizeof *m->at);
-    m->keys_at = rela_plan_take(p, m->sentences + 1, sizeof *m->keys_at);
-    m->keys_t = rela_plan_reals(p, m->need.keyed * m->keys_total * m->d);
-    m->values = rela_plan_reals(p, m->need.keyed * m->rows * m->d);
-    m->keys = rela_plan_reals(p, m->tapped ? m->need.shown * m->rows * m->d : 0);
-    m->states = rela_plan_reals(p, m->sentences * m->need.state);
-    m->not_finite = rela_plan_reals(p, m->need.n * m->sentences);
-}
-
-void rela_memories_start(rela_memories *m, const uint32_t *at, size_t n)
-{
-    memcpy(m->at, at, (n + 1) * sizeof *m->at);
-    m->keys_at[0] = 0;
-    m->n = n;
-    for (size_t i = 0; i < n; i++)
-        m->keys_at[i + 1] = m->keys_at[i] + rela_memory_ld(at[i + 1] - at[i]);
-}
-
-rela_memory rela_memory_at(const rela_memories *all, size_t keyed, size_t sentence, size_t column)
-{
-    const size_t n = all->at[sentence + 1] - all->at[sentence], ld = rela_memory_ld(n);
-    const size_t keys = (keyed * all->keys_total + all->keys_at[sentence]) * all->d;
-    const size_t values = (keyed * all->rows + all->at[sentence]) * all->d;
-    return (rela_memory){ .keys_t = all->keys_t + keys + column * ld,
-                          .values = all->values + values + column,
+    const size_t n = all->n[place], ld = rela_memory_ld(n);
+    const size_t at = (keyed * all->rows + all->at[place]) * all->d;
+    return (rela_memory){ .keys_t = all->keys_t + at + column * ld,
+                          .values = all->values + at + column,
                           .n = n,
                           .ld = ld };
 }
 
-void rela_memories_put(const rela_memories *all, const rela_attn *a, size_t keyed, const real *kv,
-                       size_t ld)
+void rela_memories_put(const rela_memories *all, const rela_attn *a, size_t keyed,
+                       const rela_memory_group *group, const real *kv, size_t ld)
 {
     const size_t d = a->heads * a->d_head, column = a->first_head * a->d_head;
-    for (size_t s = 0; s < all->n; s++) {
-        const rela_memory m = rela_memory_at(all, keyed, s, column);
-        const real *keys = kv + all->at[s] * ld;
+    for (size_t s = 0; s < group->n; s++) {
+        const rela_memory m = rela_memory_at(all, keyed, group->places[s], column);
+        const real *keys = kv + group->at[s] * ld;
         for (size_t i = 0; i < m.n; i++)
             memcpy(m.values + i * all->d, keys + i * ld + all->d, d * sizeof *m.values);
         a->k->transpose(m.keys_t, m.ld, keys, ld, m.n, d);
@@ -252,11 +229,11 @@ void rela_state_attend(const rela_attn *a, const rela_cache_scratch *s, real *z,
 }
 
 void rela_state_show(const rela_memories *all, const rela_attn *a, const rela_attn_scratch *s,
-                     const real *q, size_t shown, size_t sentence, size_t first, size_t position)
+                     const real *q, size_t shown, size_t place, size_t first, size_t position)
 {
-    const size_t n = all->at[sentence + 1] - all->at[sentence];
+    const size_t n = all->n[place];
     const size_t column = a->first_head * a->d_head;
-    const real *keys = all->keys + (shown * all->rows + all->at[sentence]) * all->d + column;
+    const real *keys = all->keys + (shown * all->rows + all->at[place]) * all->d + column;
     for (size_t i = 0; i < a->heads; i++) {
         rela_attn_head h = { .a = a,
                              .s = s,
@@ -286,12 +263,12 @@ void rela_state_show(const rela_memories *all, const rela_attn *a, const rela_at
 }
 
 void rela_memories_fold(const rela_memories *all, const rela_attn *a, const rela_cache_scratch *s,
-                        size_t offset, const real *kv, size_t ld)
+                        size_t offset, const rela_memory_group *group, const real *kv, size_t ld)
 {
-    for (size_t i = 0; i < all->n; i++) {
-        real *state = all->states + i * all->need.state + offset;
-        for (size_t row = all->at[i]; row < all->at[i + 1]; row++)
-            rela_state_put(a, s, state, row > all->at[i] ? state : NULL, kv + row * ld,
+    for (size_t i = 0; i < group->n; i++) {
+        real *state = all->states + group->places[i] * all->need.state + offset;
+        for (size_t row = group->at[i]; row < group->at[i + 1]; row++)
+            rela_state_put(a, s, state, row > group->at[i] ? state : NULL, kv + row * ld,
                            kv + row * ld + all->d);
     }
 }

@@ -17,6 +17,7 @@
 #ifndef RELA_NN_ATTN_CACHE_H
 #define RELA_NN_ATTN_CACHE_H
 
+#include "base/error.h"
 #include "nn/attn/attn.h"
 
 /* Slots (n_slots, ld). Each has keys and values (2, d) of every layer; those of the layer at hand
@@ -24,19 +25,18 @@
 typedef struct rela_cache {
     real *rows;
     size_t ld;
-    real *states;         /* (sentences, 2, sentence_rows, state) */
-    size_t state;         /* reals of all layers, for one hypothesis; 0: there are none */
-    size_t sentence_rows; /* maximum number of hypotheses of a sentence */
-    size_t owner;         /* where a slot says which hypothesis of its sentence it was made by */
+    real *states;      /* (places, 2, place_rows, state) */
+    size_t state;      /* reals of all layers, for one hypothesis; 0: there are none */
+    size_t place_rows; /* maximum number of hypotheses of a sentence */
+    size_t owner;      /* where a slot says which hypothesis of its sentence it was made by */
 } rela_cache;
 
 /* Reals of a slot with the given number of reals of all layers. */
 size_t rela_cache_ld(size_t reals);
 /* A place in the states of all layers: hypothesis `row` of a sentence at a position. */
-static inline real *rela_cache_state(const rela_cache *c, size_t sentence, size_t position,
-                                     size_t row)
+static inline real *rela_cache_state(const rela_cache *c, size_t place, size_t position, size_t row)
 {
-    return c->states + ((2 * sentence + position % 2) * c->sentence_rows + row) * c->state;
+    return c->states + ((2 * place + position % 2) * c->place_rows + row) * c->state;
 }
 
 /* Keys and values of one sentence for the attention of one layer. */
@@ -56,30 +56,45 @@ typedef struct rela_memories_need {
     size_t shown; /* attentions with a state */
 } rela_memories_need;
 
-/* The memories of all sentences of one stream, for every layer that attends to it. */
+/* The memories of all sentences for one stream and every layer that attends to it, by the *place*
+ * of a sentence: its number among those that are decoded at the same time. Places are given rows
+ * and lose them in any order (memories.c). */
 typedef struct rela_memories {
-    size_t d, len; /* len: of the longest sentence */
-    bool tapped;   /* a tap may be set: kinds with a state then need the keys to form weights */
+    size_t d;
     rela_memories_need need;
-    uint32_t *at;      /* (n + 1) first rows of sentences */
-    size_t *keys_at;   /* (n + 1) offsets of the transposed keys, in units of d reals */
-    size_t n, rows;    /* sentences; capacity in rows */
-    size_t keys_total; /* capacity in transposed keys */
-    real *keys_t;      /* (keyed, keys_total, d) */
-    real *values;      /* (keyed, rows, d) */
-    real *keys;        /* (shown, rows, d) if tapped */
-    real *states;      /* (sentences, state) */
-    real *not_finite;  /* (n, sentences): see guard.h */
-    size_t sentences;  /* capacity in sentences */
+    bool tapped;     /* a tap may be set: kinds with a state then need the keys to form weights */
+    size_t len;      /* maximum keys of a sentence */
+    size_t rows;     /* capacity in keys, each sentence rounded up to whole vectors */
+    size_t places;   /* capacity */
+    size_t *at;      /* (places) first row */
+    size_t *n;       /* (places) keys */
+    uint32_t *order; /* (n_given) places that have rows, by first row */
+    size_t n_given;
+    real *keys_t;     /* (keyed, rows, d): transposed within a sentence */
+    real *values;     /* (keyed, rows, d) */
+    real *keys;       /* (shown, rows, d) if tapped */
+    real *states;     /* (places, state) */
+    real *not_finite; /* (n, places): see guard.h */
+    void *block;      /* all of these lie in it */
 } rela_memories;
 
-/* Takes the arrays of all layers; the caller has set d, len, need, rows and sentences. */
-void rela_memories_plan(rela_memories *m, rela_plan *p);
-/* Starts a batch of n sentences; rows [at[i], at[i + 1]) are those of sentence i. */
-void rela_memories_start(rela_memories *m, const uint32_t *at, size_t n);
+/* Sentences whose memories are filled together: rows [at[i], at[i + 1]) of the stream are those of
+ * the sentence at places[i]. */
+typedef struct rela_memory_group {
+    size_t n;
+    const uint32_t *at, *places;
+} rela_memory_group;
+
+/* Room for so many places and rows; keeps what is there. 0 places: frees all. */
+rela_status rela_memories_reserve(rela_memories *m, size_t places, size_t rows, bool tapped,
+                                  rela_error *err);
+/* Gives a place room for n keys, and takes back what it had; there must be enough in all. May move
+ * other memories. */
+void rela_memories_give(rela_memories *m, uint32_t place, size_t n);
+void rela_memories_take_back(rela_memories *m, uint32_t place);
 
 /* The memory of one sentence for an attention with keys, for the heads from the given column on. */
-rela_memory rela_memory_at(const rela_memories *all, size_t keyed, size_t sentence, size_t column);
+rela_memory rela_memory_at(const rela_memories *all, size_t keyed, size_t place, size_t column);
 
 typedef struct rela_cache_scratch {
     size_t ld;              /* maximum number of keys, rounded up */
@@ -107,10 +122,10 @@ void rela_cache_put(const rela_cache *c, const rela_attn *a, uint32_t slot, cons
 void rela_cache_attend(const rela_cache *c, const rela_attn *a, const rela_cache_scratch *s,
                        real *z, const real *q, const uint32_t *slots, size_t n);
 
-/* kv: for all rows of the stream keys and, d reals after them, values, with leading dimension ld.
+/* kv: for all rows of the group keys and, d reals after them, values, with leading dimension ld.
  */
-void rela_memories_put(const rela_memories *all, const rela_attn *a, size_t keyed, const real *kv,
-                       size_t ld);
+void rela_memories_put(const rela_memories *all, const rela_attn *a, size_t keyed,
+                       const rela_memory_group *group, const real *kv, size_t ld);
 
 /* z (rows, d) of queries q (rows, d) of one sentence, zero if it is empty. first: number of the
  * first row, for the tap; position: of all these queries. */
@@ -130,9 +145,9 @@ void rela_state_attend(const rela_attn *a, const rela_cache_scratch *s, real *z,
 /* Shows the weights of a query of a sentence to the tap; shown: number of the attention among those
  * with a state; first and position: see rela_memory_attend. */
 void rela_state_show(const rela_memories *all, const rela_attn *a, const rela_attn_scratch *s,
-                     const real *q, size_t shown, size_t sentence, size_t first, size_t position);
-/* The states of all sentences of a stream, at the given offset; kv as above. */
+                     const real *q, size_t shown, size_t place, size_t first, size_t position);
+/* The states of the sentences of a group, at the given offset; kv as above. */
 void rela_memories_fold(const rela_memories *all, const rela_attn *a, const rela_cache_scratch *s,
-                        size_t offset, const real *kv, size_t ld);
+                        size_t offset, const rela_memory_group *group, const real *kv, size_t ld);
 
 #endif
