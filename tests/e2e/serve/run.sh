@@ -97,7 +97,7 @@ done
 [ -z "$server" ] || stop_server
 
 refuses 1 "missing.rela: No such file" serve missing.rela --port 0 --quiet
-refuses 2 "is not an address" serve $M --address nowhere
+refuses 2 "option --address: 'localhost' is not an address; expected numbers like 127.0.0.1 or ::1" serve $M --address localhost
 refuses 2 "--deadline 20 is more than --max-deadline 10" serve $M --deadline 20 --max-deadline 10
 printf 'key -5\n' >keys
 refuses 3 "keys: line 1: expected a key and a number" serve $M --keys keys
