@@ -50,6 +50,7 @@ refuses 2 "the language of c/train.src is not known, and --tokenise needs it: gi
 refuses 2 "the language of c/train.tgt is not known, and --tokenise needs it: give --tgt-lang, such as en" train $train --tokenise --src-lang en --out x
 refuses 2 "the language of c/train.src is not known, and --normalise needs it: give --src-lang, such as en" train $train --normalise --tgt-lang deu --out x
 refuses 2 "the language of c/test.src is not known, and --tokenise needs it: give --src-lang and --tgt-lang, such as en" align --tokenise c/test.src c/test.tgt
+refuses 2 "numbers of a kind are separated by ':', not by ',' at 'redraw=2'" train $small $train -a performer:features=8,redraw=2 --out x
 refuses 2 "attention 'local:windw=3': local has no number 'windw'; did you mean 'window'?" train $small $train -a local:windw=3 --out x
 refuses 2 "unknown option --atention; did you mean --attention?" train --atention softmax
 refuses 2 "unknown option --beem; did you mean --beam?" translate --beem 4 $m
