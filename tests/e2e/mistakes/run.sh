@@ -294,6 +294,9 @@ done >long
 grep -q "^rela: 4 more warnings like 'long: line 1: longer" lib.err || fail "no count of warnings: $(tail -n 1 lib.err)"
 "$RELA" align $m --src long --tgt long >lib.out 2>lib.err
 [ "$(grep -c 'longer than' lib.err)" -eq 11 ] && grep -q "^rela: 4 more warnings like 'long: line 1: longer" lib.err || fail "warnings of align: $(tail -n 2 lib.err)"
+"$RELA" view $m --src long --tgt long -o long.html >lib.out 2>lib.err && fail "view: lines that are too long"
+grep -Eq "^rela: warning: line 14?: a side is empty or longer than the [0-9]+ tokens that the model takes: left out$" lib.err ||
+    fail "warnings of view: $(head -n 1 lib.err)"
 
 # texts after the model
 for command in "score $m" "filter $m --dry-run" "filter --dry-run" "corpus check"; do
