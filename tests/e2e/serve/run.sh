@@ -84,6 +84,12 @@ client hostile "$port"
 grep -q 'address already in use' err || fail "two servers: $(cat err)"
 stop_server
 
+cp $M other.rela
+serve $M $M other.rela -t 1
+stop_server
+[ "$(grep -c 'warning: more than one model is called model: by that name requests get the first' serve.err)" -eq 1 ] ||
+    fail "two models of one name: $(cat serve.err)"
+
 # Clients that people use, unmodified.
 for name in libretranslatepy deep_translator deepl; do
     if python3 -c "import $name" 2>/dev/null; then
