@@ -91,11 +91,12 @@ static rela_status train(world *w, point *p, rela_error *err)
 static rela_status decode(world *w, point *p, rela_error *err)
 {
     const uint32_t n = (uint32_t)p->length, at[] = { 0, n }, zero = 0;
-    const rela_generator_size size = { .sentences = 1,
+    const rela_generator_size size = { .places = 1,
                                        .src_rows = n,
                                        .src_len = n,
+                                       .src_kept = rela_memory_ld(n),
                                        .rows = 1,
-                                       .sentence_rows = 1,
+                                       .place_rows = 1,
                                        .steps = n + STEPS };
     rela_generator *g = NULL;
     uint32_t *history = rela_mem_array(size.steps, sizeof *history);
@@ -110,8 +111,9 @@ static rela_status decode(world *w, point *p, rela_error *err)
                             l->memories[0].keyed * 2 * n * w->net.config.d) *
                        sizeof(real)) /
                   1e3;
+    st = st ? st : rela_generator_reserve_place(g, 0, &p->length, 0, err);
     if (st == RELA_OK)
-        rela_generator_read(g, &(rela_tokens){ w->ids, at, 1 });
+        rela_generator_read(g, &(rela_tokens){ w->ids, at, 1 }, &zero);
     double from = 0;
     p->step_us = INFINITY;
     for (uint32_t t = 0; st == RELA_OK && t < size.steps; t++) {
@@ -119,7 +121,7 @@ static rela_status decode(world *w, point *p, rela_error *err)
         const rela_step_rows rows = { .n = 1,
                                       .token = &w->ids[t % n],
                                       .position = &t,
-                                      .sentence = &zero,
+                                      .place = &zero,
                                       .history = history,
                                       .ld = size.steps };
         from = rela_bench_clock(1);
