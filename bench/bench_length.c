@@ -98,6 +98,7 @@ static rela_status decode(world *w, point *p, rela_error *err)
                                        .rows = 1,
                                        .place_rows = 1,
                                        .steps = n + STEPS };
+    const size_t n_src = n;
     rela_generator *g = NULL;
     uint32_t *history = rela_mem_array(size.steps, sizeof *history);
     rela_status st = history ? RELA_OK : rela_fail(err, RELA_NOMEM, "no memory");
@@ -111,7 +112,7 @@ static rela_status decode(world *w, point *p, rela_error *err)
                             l->memories[0].keyed * 2 * n * w->net.config.d) *
                        sizeof(real)) /
                   1e3;
-    st = st ? st : rela_generator_reserve_place(g, 0, &p->length, 0, err);
+    st = st ? st : rela_generator_reserve_place(g, 0, &n_src, 0, err);
     if (st == RELA_OK)
         rela_generator_read(g, &(rela_tokens){ w->ids, at, 1 }, &zero);
     double from = 0;
