@@ -257,7 +257,7 @@ static void refuse(rela_service *s, rela_exchange *x, rela_queue_verdict v,
         const char *message;
     } ROWS[] = {
         [RELA_QUEUE_FULL] = { 503, RELA_REJECTED_FULL, "the queue is full" },
-        [RELA_QUEUE_LATE] = { 503, RELA_REJECTED_LATE, "the request would end after its deadline" },
+        [RELA_QUEUE_LATE] = { 503, RELA_REJECTED_LATE, "the request might end after its deadline" },
         [RELA_QUEUE_TOO_LONG] = { 413, RELA_REJECTED_SIZE,
                                   "the request has more text than the queue can hold" },
         [RELA_QUEUE_DRAINING] = { 503, RELA_REJECTED_DRAINING, "the server stops" },

@@ -9,7 +9,9 @@
 enum { NONE = -1 };
 static const double WINDOW = 0.25;    /* seconds of work from which a speed is read */
 static const double FIRST_WINDOW = 1; /* before a forecast refuses anyone */
-static const double MARGIN = 1.25;    /* a forecast may be wrong by as much */
+/* A forecast may be wrong by as much: for the request itself, and for what is ahead of it. A queue
+ * that is half as long as it could be costs no speed. */
+static const double MARGIN = 1.25, MARGIN_AHEAD = 2;
 
 typedef struct request {
     uint64_t id; /* 0: the slot is free */
@@ -46,6 +48,7 @@ struct rela_queue {
 };
 
 static request *find(rela_queue *a, uint64_t id);
+static double speed_now(const rela_queue *a);
 static void forecast_for(const rela_queue *a, rela_queue_forecast *f, size_t connection,
                          uint64_t tokens);
 static void enter_ring(rela_queue *a, size_t connection);
@@ -107,7 +110,9 @@ rela_queue_verdict rela_queue_submit(rela_queue *a, uint64_t *id, rela_queue_for
         return RELA_QUEUE_TOO_LONG;
     if (a->free == NONE || a->load.waiting_tokens + tokens > a->limits.waiting_tokens)
         return RELA_QUEUE_FULL;
-    if (now + MARGIN * f->seconds > r->deadline)
+    const double speed = f->seconds > 0 ? speed_now(a) : 0;
+    const double itself = speed > 0 ? (double)tokens / speed : 0;
+    if (now + MARGIN * itself + MARGIN_AHEAD * (f->seconds - itself) > r->deadline)
         return RELA_QUEUE_LATE;
     uint32_t *copy = rela_mem_array(r->n, sizeof *copy);
     if (!copy)
@@ -239,6 +244,13 @@ static request *find(rela_queue *a, uint64_t id)
     return &a->requests[id % a->limits.requests];
 }
 
+/* The mean, or what was measured last if it is less; 0: not known yet. */
+static double speed_now(const rela_queue *a)
+{
+    const double mean = a->load.tokens_per_second;
+    return a->last > 0 && a->last < mean ? a->last : mean;
+}
+
 /* Connections take turns, a sentence each: until a request has had its own, every other connection
  * has had at most as many tokens as there are up to its end on its own connection, or its next
  * sentence, if that is longer. */
@@ -255,8 +267,7 @@ static void forecast_for(const rela_queue *a, rela_queue_forecast *f, size_t con
             ahead += l->tokens < turn ? l->tokens : turn;
         k = l->after == a->turn ? NONE : l->after;
     }
-    const double mean = a->load.tokens_per_second;
-    const double speed = a->last > 0 && a->last < mean ? a->last : mean; /* it may get slower */
+    const double speed = speed_now(a);
     f->position = a->load.waiting_sentences;
     f->seconds = speed > 0 ? (double)ahead / speed : 0;
 }

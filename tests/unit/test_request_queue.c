@@ -103,7 +103,7 @@ static void who_would_be_late_is_refused_at_once(void **state)
     CHECK(speed > 90 && speed < 110, "%g tokens per second", speed);
     assert_int_equal(submit(a, 0, 50, 100, 1e9, &id), RELA_QUEUE_YES);
     /* Another connection gets its turn beside the long list. */
-    assert_int_equal(submit(a, 1, 1, 100, 2.5, &other), RELA_QUEUE_YES);
+    assert_int_equal(submit(a, 1, 1, 100, 4, &other), RELA_QUEUE_YES);
     assert_int_equal(submit(a, 0, 1, 100, 40, &other), RELA_QUEUE_LATE);
     rela_queue_forecast f;
     const uint32_t tokens = 100;

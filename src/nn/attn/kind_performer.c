@@ -14,16 +14,17 @@
 #define OFFSET_EXP  ((real)1e-4)
 #define OFFSET_RELU ((real)1e-3)
 
-static const double BOUND_MOST = 30;
+static const double BOUND_MOST = 30, LEAST_FEATURES = 16;
 
 enum { FEATURES, REDRAW };
 
-/* d ln d unless the number says otherwise. */
+/* d ln d, and not too few for narrow heads, unless the number says otherwise: if none of the
+ * rectified features of a query is above its offset, the weights change abruptly. */
 static size_t features(const rela_attn_shape *shape)
 {
     const double d = (double)shape->d_head;
     return shape->numbers[FEATURES] > 0 ? (size_t)shape->numbers[FEATURES]
-                                        : (size_t)fmax(1, ceil(d * log(d)));
+                                        : (size_t)fmax(LEAST_FEATURES, ceil(d * log(d)));
 }
 
 /* ---- the matrix, times d^-1/4: (features, d), and transposed; then the exponent's bound ---- */
@@ -197,7 +198,7 @@ static const rela_attn_method SUMS_EXP = { RELA_ATTN_SUMS, .features = &EXP },
 
 static const rela_attn_number NUMBERS[] = {
     [FEATURES] = { .name = "features",
-                   .summary = "random features; 0: d ln d for heads of width d",
+                   .summary = "random features; 0: d ln d, at least 16, for heads of width d",
                    .whole = true,
                    .least = 0,
                    .most = 4096,
