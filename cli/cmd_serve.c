@@ -189,7 +189,10 @@ static rela_status check(const server *s, rela_error *err)
     const serve_options *o = s->o;
     unsigned char bytes[16];
     if (inet_pton(AF_INET, o->address, bytes) != 1 && inet_pton(AF_INET6, o->address, bytes) != 1)
-        return rela_fail(err, RELA_ARG, "'%s' is not an address", o->address);
+        return rela_fail(
+            err, RELA_ARG,
+            "option --address: '%s' is not an address; expected numbers like 127.0.0.1 or ::1",
+            o->address);
     const bool local = strcmp(o->address, "::1") == 0 || strncmp(o->address, "127.", 4) == 0;
     if (o->deadline > o->deadline_max)
         return rela_fail(err, RELA_ARG, "--deadline %g is more than --max-deadline %g", o->deadline,

@@ -16,6 +16,7 @@ typedef struct choose_options {
 typedef struct outcome {
     double value;
     uint64_t update;
+    bool validated; /* there is a row, finite or not */
 } outcome;
 
 static rela_status run(rela_cli *cli, void *options, rela_error *err);
@@ -70,14 +71,19 @@ static rela_status run(rela_cli *cli, void *options, rela_error *err)
     outcome *outcomes = rela_mem_array(n, sizeof *outcomes);
     rela_status st = outcomes ? RELA_OK : rela_fail(err, RELA_NOMEM, "no memory for %zu runs", n);
     size_t chosen = n;
+    bool validated = false;
     for (size_t i = 0; i < n && st == RELA_OK; i++) {
         st = find_best(&outcomes[i], cli->operands.items[i], o->by, err);
+        validated |= outcomes[i].validated;
         if (st == RELA_OK && isfinite(outcomes[i].value) &&
             (chosen == n || outcomes[i].value < outcomes[chosen].value))
             chosen = i;
     }
     if (st == RELA_OK && chosen == n)
-        st = rela_fail(err, RELA_FORMAT, "no run has a finite validation");
+        st = validated ? rela_fail(err, RELA_FORMAT, "no run has a finite validation")
+                       : rela_fail(err, RELA_FORMAT,
+                                   "no run was validated: more --updates or a smaller "
+                                   "--valid-every is needed");
     st = st ? st : write_choice(o, outcomes, n, chosen, err);
     rela_mem_free(outcomes);
     return st;
@@ -112,7 +118,7 @@ static rela_status find_best(outcome *o, const char *path, const char *column, r
     rela_reader *r = NULL;
     rela_line line = { .text = "" };
     size_t at = COLUMNS_MAX;
-    *o = (outcome){ HUGE_VAL, 0 };
+    *o = (outcome){ HUGE_VAL, 0, false };
     rela_status st = rela_reader_open(&r, path, NULL, err);
     while (st == RELA_OK && (st = rela_reader_line(r, &line, err)) == RELA_OK && line.text) {
         const rela_span row = { line.text, line.len };
@@ -122,12 +128,13 @@ static rela_status find_best(outcome *o, const char *path, const char *column, r
                 at = i;
         if (line.number == 1 && at == COLUMNS_MAX)
             st = rela_fail(err, RELA_FORMAT, "%s: line 1: no column '%s'", path, column);
+        o->validated = line.number > 1;
         if (line.number == 1 || !parse(&value, field(row, at)) || !parse(&update, field(row, 0)))
             continue;
         if (strcmp(column, "bleu") == 0)
             value = value < 0 ? HUGE_VAL : -value; /* -1: not measured */
         if (value < o->value)
-            *o = (outcome){ value, (uint64_t)update };
+            *o = (outcome){ value, (uint64_t)update, true };
     }
     rela_reader_close(r);
     return st;

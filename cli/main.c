@@ -199,7 +199,7 @@ static bool print_family(rela_status *st, const char *word, rela_error *err)
             if (second_of(c, word)) {
                 found = true;
                 *st =
-                    *st ? *st : rela_buffer_printf(&text, err, "  %-14s %s\n", c->name, c->summary);
+                    *st ? *st : rela_buffer_printf(&text, err, "  %-17s %s\n", c->name, c->summary);
             }
     *st = *st ? *st
               : rela_buffer_append_text(&text, "\n'rela COMMAND --help' explains one of them.\n",

@@ -69,7 +69,7 @@ rela_status rela_cli_overview(rela_buffer *out, const rela_command *const *comma
                                     task < N_TASKS ? TASKS[task].title : "More");
         last = task;
         if (st == RELA_OK)
-            st = rela_buffer_printf(out, err, "  %-14s %s\n", commands[i]->name,
+            st = rela_buffer_printf(out, err, "  %-17s %s\n", commands[i]->name,
                                     commands[i]->summary);
     }
     return st ? st

@@ -83,15 +83,19 @@ static bool is_auto(rela_span code)
     return code.len == 0 || rela_http_same(code, "auto");
 }
 
+static bool serves(const rela_service_model *m, rela_span source, rela_span target)
+{
+    return (is_auto(target) || rela_language_matches(m->target, target)) &&
+           (is_auto(source) || rela_language_matches(m->source, source));
+}
+
 /* The first model between these languages; auto: the only language that leads to the target. */
 rela_service_model *rela_service_find(const rela_service *s, rela_span source, rela_span target)
 {
     rela_service_model *found = NULL;
     for (size_t i = 0; i < s->n_models; i++) {
         rela_service_model *m = s->models[i];
-        if (!is_auto(target) && !rela_language_matches(m->target, target))
-            continue;
-        if (!is_auto(source) && !rela_language_matches(m->source, source))
+        if (!serves(m, source, target))
             continue;
         if (found && is_auto(source) && strcmp(found->source, m->source) != 0)
             return NULL;
@@ -100,6 +104,32 @@ rela_service_model *rela_service_find(const rela_service *s, rela_span source, r
         found = found ? found : m;
     }
     return found;
+}
+
+static bool several_fit(const rela_service *s, rela_span source, rela_span target)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->n_models; i++)
+        n += serves(s->models[i], source, target);
+    return n > 1;
+}
+
+/* Of one model, if it was named. */
+static rela_status not_supported(rela_span name, rela_span source, rela_span target,
+                                 rela_error *err)
+{
+    char model[80] = "", from[32] = "", to[32] = "";
+    if (name.len)
+        rela_format_text(model, sizeof model,
+                         "model '%.*s': ", (int)(name.len < 64 ? name.len : 64), name.text);
+    if (!is_auto(source))
+        rela_format_text(from, sizeof from, is_auto(target) ? "from %.*s" : "%.*s ",
+                         (int)(source.len < 16 ? source.len : 16), source.text);
+    if (!is_auto(target))
+        rela_format_text(to, sizeof to, "to %.*s", (int)(target.len < 16 ? target.len : 16),
+                         target.text);
+    return rela_fail(err, RELA_FORMAT, "%s%s%s is not supported: see %s", model, from, to,
+                     name.len ? "/v1/models" : "/languages");
 }
 
 static rela_status choose_model(rela_call *c, const rela_service *s, const rela_fields *f,
@@ -115,6 +145,10 @@ static rela_status choose_model(rela_call *c, const rela_service *s, const rela_
     for (size_t i = 0; i < s->n_models && name.text && !c->model; i++)
         if (rela_span_is(name, s->models[i]->name))
             c->model = s->models[i];
+    if (c->model && !serves(c->model, source, target)) {
+        c->model = NULL;
+        return not_supported(name, source, target, err);
+    }
     if (!name.text && c->form != RELA_INTERFACE_OWN && target.len == 0)
         return rela_fail(err, RELA_FORMAT, "Invalid request: missing %s parameter",
                          deepl ? "target_lang" : "target");
@@ -124,9 +158,10 @@ static rela_status choose_model(rela_call *c, const rela_service *s, const rela_
         return rela_fail(err, RELA_FORMAT, "there is no model '%.*s'",
                          (int)(name.len < 64 ? name.len : 64), name.text);
     if (!c->model)
-        return rela_fail(err, RELA_FORMAT, "%.*s to %.*s is not supported: see /languages",
-                         (int)(source.len < 16 ? source.len : 16), source.len ? source.text : "",
-                         (int)(target.len < 16 ? target.len : 16), target.len ? target.text : "");
+        return several_fit(s, source, target)
+                   ? rela_fail(err, RELA_FORMAT,
+                               "several models fit: name source and target; see /languages")
+                   : not_supported((rela_span){ NULL, 0 }, source, target, err);
     c->model->references++;
     c->detected = is_auto(source);
     if (c->model->shape.sources > 1)
@@ -281,6 +316,8 @@ static rela_status read_texts(rela_call *c, const rela_service *s, const rela_fi
     const bool whole = rela_fields_get(f, "prefix").len > 0 && c->form == RELA_INTERFACE_OWN;
     const rela_span split = rela_fields_get(f, "split");
     const bool lines = c->form == RELA_INTERFACE_OWN && rela_span_is(split, "never");
+    if (c->form == RELA_INTERFACE_OWN && split.text && !lines && !rela_span_is(split, "auto"))
+        return rela_fail(err, RELA_FORMAT, "split: expected auto or never");
     c->listed = rela_fields_listed(f, name);
     if (n == 0 || (!c->listed && rela_fields_get(f, name).len == 0))
         return rela_fail(err, RELA_FORMAT, "Invalid request: missing %s parameter", name);

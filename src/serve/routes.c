@@ -386,6 +386,16 @@ static bool is_first(const rela_service *s, size_t i, bool target)
     return true;
 }
 
+/* Whether no model before number i has the same languages. */
+static bool is_first_pair(const rela_service *s, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (strcmp(s->models[k]->source, s->models[i]->source) == 0 &&
+            strcmp(s->models[k]->target, s->models[i]->target) == 0)
+            return false;
+    return true;
+}
+
 static rela_status quote(rela_buffer *b, const char *text)
 {
     return rela_json_quote(b, text, strlen(text), NULL);
@@ -409,7 +419,7 @@ static void languages(rela_service *s, rela_exchange *x, const rela_fields *f)
         first = false;
         bool none = true;
         for (size_t k = 0; k < s->n_models && st == RELA_OK; k++)
-            if (strcmp(s->models[k]->source, code) == 0) {
+            if (strcmp(s->models[k]->source, code) == 0 && is_first_pair(s, k)) {
                 st = rela_buffer_append_text(&b, none ? "" : ",", NULL);
                 st = st ? st : quote(&b, s->models[k]->target);
                 none = false;

@@ -469,6 +469,23 @@ static void load_models(uv_work_t *work)
     rela_buffer_free(&path);
 }
 
+static void note_model(socket_loop *l, size_t number)
+{
+    rela_service_model *const *models = l->loading.models;
+    const rela_service_model *m = models[number];
+    char text[600];
+    rela_format_text(text, sizeof text, "serving %s: %s to %s", m->name, m->source, m->target);
+    note(l, false, text);
+    for (size_t i = 0; i < number; i++)
+        if (strcmp(models[i]->name, m->name) == 0) {
+            rela_format_text(
+                text, sizeof text,
+                "more than one model is called %s: by that name requests get the first", m->name);
+            note(l, true, text);
+            return;
+        }
+}
+
 static void on_loaded(uv_work_t *work, int code)
 {
     socket_loop *l = work->data;
@@ -489,11 +506,8 @@ static void on_loaded(uv_work_t *work, int code)
             note(l, true, text);
         }
     } else {
-        for (size_t i = 0; i < g->n; i++) {
-            rela_format_text(text, sizeof text, "serving %s: %s to %s", g->models[i]->name,
-                             g->models[i]->source, g->models[i]->target);
-            note(l, false, text);
-        }
+        for (size_t i = 0; i < g->n; i++)
+            note_model(l, i);
         l->loaded = true;
     }
     rela_mem_free(g->models);

@@ -31,7 +31,7 @@ static double tuned(const rela_study_report *r, const char *model, size_t settin
     return rela_facts_mean(r->facts, &key, NULL);
 }
 
-/* Every setting that was tried, the chosen one marked; one at an end of its range says so. */
+/* Every setting that was tried, the best one marked. */
 static void tuning_table(rela_study_report *r)
 {
     const rela_study_tuning *t = &r->study->tuning;

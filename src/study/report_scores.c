@@ -81,7 +81,7 @@ static rela_status effects_of(rela_study_effect *effects, double *holm, rela_stu
     return st;
 }
 
-static const char *measure_title(const char *measure)
+const char *rela_report_measure_title(const char *measure)
 {
     static const char *const TITLES[][2] = { { "bleu", "BLEU" },
                                              { "bleu-tokenised", "tokenised BLEU" },
@@ -104,7 +104,8 @@ static void head_row(rela_study_report *r, const rela_exhibit *e)
     rela_compose(&r->t, "</tr><tr><th scope=\"col\">row</th><th scope=\"col\" class=\"text\">model"
                         "</th>");
     for (size_t i = 0; i < e->measures.n; i++)
-        rela_compose(&r->t, "<th scope=\"col\">%s</th>", measure_title(e->measures.items[i]));
+        rela_compose(&r->t, "<th scope=\"col\">%s</th>",
+                     rela_report_measure_title(e->measures.items[i]));
     rela_compose(&r->t, "<th scope=\"col\">seeds</th><th scope=\"col\">validation loss</th>");
     if (e->against)
         rela_compose(&r->t, "<th scope=\"col\">difference, 95 %% interval</th>"

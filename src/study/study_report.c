@@ -224,6 +224,12 @@ static void validation_line(rela_study_report *r)
     rela_compose(&r->t, ".</p>\n");
 }
 
+static bool is_tuned(const rela_study_report *r, const char *model)
+{
+    const rela_study_model *m = rela_study_find_model(r->study, model);
+    return m && m->tuned_as;
+}
+
 static void answer(rela_study_report *r)
 {
     if (!r->layout->a)
@@ -249,15 +255,17 @@ static void answer(rela_study_report *r)
     model_score(r, &a, r->layout->a);
     rela_compose(&r->t, " against ");
     model_score(r, &b, r->layout->b);
-    rela_compose(&r->t, " BLEU on ");
+    rela_compose(&r->t, " %s on ", rela_report_measure_title(a.measure));
     rela_chart_text(&r->t, rela_layout_data_title(r->layout, r->layout->data));
     rela_compose(&r->t, ": a difference of <b>%+.2f</b> (95&nbsp;%% interval %+.2f to %+.2f, ",
                  e.value, e.low, e.high);
     p_text(r, e.p);
     rela_compose(&r->t, ").</p>\n<p>");
     rela_compose(&r->t,
-                 "Each kind at its own tuned learning rate and warm-up; %zu seed%s of each, "
-                 "%zu test sentences; paired bootstrap over %s.</p>\n",
+                 "%s; %zu seed%s of each, %zu test sentences; paired bootstrap over %s.</p>\n",
+                 is_tuned(r, r->layout->a) && is_tuned(r, r->layout->b)
+                     ? "Each kind with its own tuned settings"
+                     : "Settings as given, without tuning of both",
                  e.n_seeds, e.n_seeds == 1 ? "" : "s", e.n,
                  e.n_seeds > 1 ? "sentences and seeds" : "sentences only, as there is one seed");
     validation_line(r);

@@ -62,6 +62,7 @@ rela_cell rela_report_empty(const rela_exhibit *e, const char *row, const char *
 const char *rela_report_state(const rela_study_report *r, const char *data, const char *model);
 /* The keys of jobs that gave facts or scores; at most a few are named. */
 const char *rela_report_jobs(rela_study_report *r, const rela_fact_key *query);
+const char *rela_report_measure_title(const char *measure);
 const char *rela_report_model_title(const rela_study_report *r, const char *model);
 /* A published number: of a model, in a column; NAN: none. */
 double rela_report_published(const rela_exhibit *e, const char *model, size_t column);

@@ -24,6 +24,8 @@ struct values {
     bool in_scales; /* a value that is missing may belong to a scale that is not chosen */
 };
 
+static rela_status check_set(const values *v, const rela_tree *tree, const char *set,
+                             rela_error *err);
 static rela_status replace_tree(const values *v, rela_tree *t, rela_error *err);
 static rela_status replace(const char **out, const values *v, const char *text, const rela_tree *at,
                            rela_error *err);
@@ -46,9 +48,48 @@ rela_status rela_tree_set_values(rela_tree *tree, rela_arena *arena, rela_tree_s
     for (size_t i = 0; v.set && i < v.set->n && st == RELA_OK; i++)
         st = rela_tree_expect(v.set->items[i], RELA_TREE_TEXT, "a value", err);
     for (size_t i = 0; i < sets.n && st == RELA_OK; i++)
-        if (!strchr(sets.items[i], '='))
-            st = rela_fail(err, RELA_ARG, "--set %s: expected NAME=VALUE", sets.items[i]);
+        st = check_set(&v, tree, sets.items[i], err);
     return st ? st : replace_tree(&v, tree, err);
+}
+
+static bool text_uses(const char *text, const char *name, size_t len)
+{
+    for (const char *at = text; (at = strstr(at, "${")); at += 2)
+        if (strncmp(at + 2, name, len) == 0 && at[2 + len] == '}')
+            return true;
+    return false;
+}
+
+static bool tree_uses(const rela_tree *t, const char *name, size_t len)
+{
+    bool uses = t->kind == RELA_TREE_TEXT && text_uses(t->text, name, len);
+    for (size_t i = 0; i < t->n && !uses; i++)
+        uses = tree_uses(t->items[i], name, len);
+    return uses;
+}
+
+/* A value that nothing uses is a mistyped name, or an option's name taken for a value's. */
+static rela_status check_set(const values *v, const rela_tree *tree, const char *set,
+                             rela_error *err)
+{
+    char name[NAME_MAX_BYTES];
+    const size_t len = strcspn(set, "=");
+    rela_nearest best = { NULL, 0 };
+    if (!set[len] || len == 0)
+        return rela_fail(err, RELA_ARG, "--set %s: expected NAME=VALUE", set);
+    bool used = tree_uses(tree, set, len);
+    for (size_t i = 0; i < v->sets.n && !used; i++)
+        used = text_uses(v->sets.items[i], set, len);
+    rela_format_text(name, sizeof name, "%.*s", (int)(len < sizeof name ? len : sizeof name - 1),
+                     set);
+    for (size_t i = 0; v->set && i < v->set->n; i++) {
+        used = used || strcmp(v->set->keys[i], name) == 0;
+        rela_nearest_offer(&best, name, v->set->keys[i], strlen(v->set->keys[i]));
+    }
+    return used ? RELA_OK
+                : rela_fail(err, RELA_ARG, "--set %s: ${%s} stands nowhere in the study%s%s%s", set,
+                            name, best.name ? "; did you mean ${" : "", best.name ? best.name : "",
+                            best.name ? "}?" : "");
 }
 
 static rela_status replace_tree(const values *v, rela_tree *t, rela_error *err)

@@ -529,9 +529,11 @@ static void log_left_out(const job *j, const block *b)
         for (size_t i = 0; i < j->n; i++)
             if (b->parts[t * j->n + i].len == 0)
                 rela_log_line(&j->models[i]->runtime->log, RELA_LOG_WARNING,
-                              "line %llu: a side is empty or too long: left out",
+                              "line %llu: a side is empty or longer than the %zu tokens that the "
+                              "model takes: left out",
                               (unsigned long long)(j->text->first_line + 1 +
-                                                   j->text->targets[b->first_target + t].sentence));
+                                                   j->text->targets[b->first_target + t].sentence),
+                              rela_watcher_limit(j->readers[i].watcher) - 1);
 }
 
 static rela_status write_block(void *ctx, void *of, rela_error *err)

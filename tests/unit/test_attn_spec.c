@@ -50,6 +50,8 @@ static void bad_texts_are_refused(void **state)
         { "topk:k=2.5", "k of topk is '2.5'; expected a whole number" },
         { "topk:k=", "k of topk is ''; expected" },
         { "topk:k=2:k=3", "a number is set twice" },
+        { "performer:features=8,redraw=2",
+          "numbers of a kind are separated by ':', not by ',' at 'redraw=2'" },
         { "entmax:alpha=nan", "alpha of entmax is 'nan'" },
         { "entmax:alpha=1e999", "alpha of entmax is '1e999'" },
         { "2-1=rela-g", "expected layers like 2= or 1-3=" },

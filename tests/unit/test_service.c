@@ -263,6 +263,20 @@ static const row ROWS[] = {
       "beam" },
     { "POST /v1/translate HTTP/1.1\r\n" HOST BODY("{\"text\":\"a\",\"n_best\":5,\"beam\":4   }"),
       "HTTP/1.1 400", "n_best 5 is more than beam 4" },
+    { "POST /v1/translate HTTP/1.1\r\n" HOST BODY("{\"text\":\"a\",\"target\":\"fr\"}"),
+      "HTTP/1.1 400", "{\"error\":\"to fr is not supported: see /languages\"}" },
+    { "POST /v1/translate HTTP/1.1\r\n" HOST BODY("{\"text\":\"a\",\"source\":\"xx\"}"),
+      "HTTP/1.1 400", "{\"error\":\"from xx is not supported: see /languages\"}" },
+    { "POST /v1/translate HTTP/1.1\r\n" HOST BODY(
+          "{\"text\":\"a\",\"source\":\"de\",\"target\":\"fr\"}"),
+      "HTTP/1.1 400", "{\"error\":\"de to fr is not supported: see /languages\"}" },
+    { "POST /v1/translate HTTP/1.1\r\n" HOST BODY(
+          "{\"text\":\"a\",\"model\":\"m\",\"source\":\"fr\"}"),
+      "HTTP/1.1 400", "{\"error\":\"model 'm': from fr is not supported: see /v1/models\"}" },
+    { "POST /v1/translate HTTP/1.1\r\n" HOST BODY("{\"text\":\"a\",\"model\":\"m\", \"x\":1}"),
+      "HTTP/1.1 200", "\"model\":\"m\"" },
+    { "POST /v1/translate HTTP/1.1\r\n" HOST BODY("{\"text\":\"a\",\"split\":\"none\"}"),
+      "HTTP/1.1 400", "split: expected auto or never" },
     { "GET /v1/models HTTP/1.1\r\n" HOST "\r\n", "HTTP/1.1 200", "\"source\":\"en\"" },
     { "DELETE /v1/requests/x HTTP/1.1\r\n" HOST "\r\n", "HTTP/1.1 404", NULL },
     { "GET / HTTP/2.0\r\n" HOST "\r\n", "HTTP/1.1 505", "Connection: close" },
@@ -321,6 +335,36 @@ static void keys_and_origins_are_checked(void **state)
                   (!KEYED[i].holds || strstr(reply, KEYED[i].holds)),
               "row %zu:\n%s", i, reply);
     }
+    end_world(w);
+    test_free(w);
+}
+
+static void languages_of_several_models_are_named_once(void **state)
+{
+    (void)state;
+    static const row SEVERAL[] = {
+        { "GET /languages HTTP/1.1\r\n" HOST "\r\n", "HTTP/1.1 200",
+          "[{\"code\":\"en\",\"name\":\"English\",\"targets\":[\"de\",\"fr\"]}]" },
+        { "POST /v1/translate HTTP/1.1\r\n" HOST BODY("{\"text\":\"a\",\"source\":\"en\"}"),
+          "HTTP/1.1 400", "several models fit: name source and target; see /languages" },
+        { "POST /translate HTTP/1.1\r\n" HOST BODY("q=a&target=de&source=en"), "HTTP/1.1 200",
+          "{\"translatedText\":\"a\"}" },
+    };
+    world *w = test_calloc(1, sizeof *w);
+    make_world(w, 1, NULL);
+    rela_error err;
+    rela_service_model same = w->model, other = w->model;
+    same.references = other.references = 0;
+    other.target = "fr";
+    rela_service_model *models[] = { &w->model, &other, &same };
+    CHECK_OK(rela_service_models_set(w->service, models, 3, &err), err);
+    for (size_t i = 0; i < sizeof SEVERAL / sizeof *SEVERAL; i++) {
+        const char *reply = exchange(w, SEVERAL[i].request);
+        CHECK(strncmp(reply, SEVERAL[i].status, strlen(SEVERAL[i].status)) == 0 &&
+                  strstr(reply, SEVERAL[i].holds),
+              "row %zu:\n%s", i, reply);
+    }
+    CHECK_OK(rela_service_models_set(w->service, models, 1, &err), err);
     end_world(w);
     test_free(w);
 }
@@ -570,6 +614,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_request_has_its_answer),
+        cmocka_unit_test(languages_of_several_models_are_named_once),
         cmocka_unit_test(keys_and_origins_are_checked),
         cmocka_unit_test(requests_are_cancelled_by_id_key_and_disconnect),
         cmocka_unit_test(slow_heads_and_idle_connections_are_closed),

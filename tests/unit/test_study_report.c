@@ -202,6 +202,8 @@ static void what_has_run_stands_beside_what_is_published(void **state)
     make(&p, false, false);
     HAS(p.html.data, "<td class=\"paper\">26.9</td>");
     HAS(p.html.data, "class=\"answer\"");
+    HAS(p.html.data, " BLEU on d: a difference of ");
+    HAS(p.html.data, "Settings as given, without tuning of both; ");
     HAS(p.html.data, "<span class=\"tag planned\">planned</span>");
     HAS(p.html.data, "<span class=\"tag explored\">explored</span>");
     HAS(p.tsv.data, "table-1\trela-g\tbleu\t");

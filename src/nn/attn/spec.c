@@ -141,6 +141,8 @@ static rela_status unknown_kind(const scanner *s)
     char family[LIST_MAX_LEN] = "";
     rela_nearest best = { NULL, 0 };
     const size_t len = strcspn(s->at, ":+,= ");
+    if (s->at[len] == '=' && s->at > s->start && s->at[-1] == ',')
+        return fail(s, "numbers of a kind are separated by ':', not by ','");
     char name[NAME_MAX_LEN];
     (void)snprintf(name, sizeof name, "%.*s", (int)len, s->at);
     for (size_t i = 0; rela_attn_kind_at(i); i++)

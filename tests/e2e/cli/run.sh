@@ -11,6 +11,7 @@ refuses 2 "unknown command 'bogus'" help bogus
 refuses 2 "unknown command 'bogus'" help man bogus
 refuses 2 "no completions for shell 'cmd'" help completion cmd
 accepts --help
+grep -q "^  study statistics  write " lib.out || fail "--help: no blanks before a summary"
 accepts -h
 accepts help
 accepts --version

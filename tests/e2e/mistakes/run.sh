@@ -50,6 +50,7 @@ refuses 2 "the language of c/train.src is not known, and --tokenise needs it: gi
 refuses 2 "the language of c/train.tgt is not known, and --tokenise needs it: give --tgt-lang, such as en" train $train --tokenise --src-lang en --out x
 refuses 2 "the language of c/train.src is not known, and --normalise needs it: give --src-lang, such as en" train $train --normalise --tgt-lang deu --out x
 refuses 2 "the language of c/test.src is not known, and --tokenise needs it: give --src-lang and --tgt-lang, such as en" align --tokenise c/test.src c/test.tgt
+refuses 2 "numbers of a kind are separated by ':', not by ',' at 'redraw=2'" train $small $train -a performer:features=8,redraw=2 --out x
 refuses 2 "attention 'local:windw=3': local has no number 'windw'; did you mean 'window'?" train $small $train -a local:windw=3 --out x
 refuses 2 "unknown option --atention; did you mean --attention?" train --atention softmax
 refuses 2 "unknown option --beem; did you mean --beam?" translate --beem 4 $m
@@ -293,6 +294,9 @@ done >long
 grep -q "^rela: 4 more warnings like 'long: line 1: longer" lib.err || fail "no count of warnings: $(tail -n 1 lib.err)"
 "$RELA" align $m --src long --tgt long >lib.out 2>lib.err
 [ "$(grep -c 'longer than' lib.err)" -eq 11 ] && grep -q "^rela: 4 more warnings like 'long: line 1: longer" lib.err || fail "warnings of align: $(tail -n 2 lib.err)"
+"$RELA" view $m --src long --tgt long -o long.html >lib.out 2>lib.err && fail "view: lines that are too long"
+grep -Eq "^rela: warning: line 14?: a side is empty or longer than the [0-9]+ tokens that the model takes: left out$" lib.err ||
+    fail "warnings of view: $(head -n 1 lib.err)"
 
 # texts after the model
 for command in "score $m" "filter $m --dry-run" "filter --dry-run" "corpus check"; do

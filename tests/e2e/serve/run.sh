@@ -84,6 +84,12 @@ client hostile "$port"
 grep -q 'address already in use' err || fail "two servers: $(cat err)"
 stop_server
 
+cp $M other.rela
+serve $M $M other.rela -t 1
+stop_server
+[ "$(grep -c 'warning: more than one model is called model: by that name requests get the first' serve.err)" -eq 1 ] ||
+    fail "two models of one name: $(cat serve.err)"
+
 # Clients that people use, unmodified.
 for name in libretranslatepy deep_translator deepl; do
     if python3 -c "import $name" 2>/dev/null; then
@@ -97,7 +103,7 @@ done
 [ -z "$server" ] || stop_server
 
 refuses 1 "missing.rela: No such file" serve missing.rela --port 0 --quiet
-refuses 2 "is not an address" serve $M --address nowhere
+refuses 2 "option --address: 'localhost' is not an address; expected numbers like 127.0.0.1 or ::1" serve $M --address localhost
 refuses 2 "--deadline 20 is more than --max-deadline 10" serve $M --deadline 20 --max-deadline 10
 printf 'key -5\n' >keys
 refuses 3 "keys: line 1: expected a key and a number" serve $M --keys keys

@@ -34,5 +34,13 @@ refuses 1 "MiB are free on disk in w" study run large.yml --dir w
 refuses 2 "no job 'train/toy/rela-h/1'; did you mean 'train/toy/rela-g/1'?" study run s.yml --dir w --job train/toy/rela-h/1
 refuses 2 "no stage 'frist'; did you mean 'first'?" study run s.yml --dir w --until frist
 refuses 1 "none.yml" study plan none.yml
+refuses 2 "--set size: expected NAME=VALUE" study plan s.yml --set size
+refuses 2 "--set =3: expected NAME=VALUE" study plan s.yml --set =3
+refuses 2 "--set siez=3: \${siez} stands nowhere in the study; did you mean \${size}?" study plan s.yml --set siez=3
+refuses 2 "--set updates=9: \${updates} stands nowhere in the study" study plan s.yml --set updates=9
+printf 'update\tnll\n' >valid.tsv
+refuses 3 "no run was validated: more --updates or a smaller --valid-every is needed" study choose --setting lr=1 --out x valid.tsv
+printf '1\tinf\n' >>valid.tsv
+refuses 3 "no run has a finite validation" study choose --setting lr=1 --out x valid.tsv
 refuses 2 "s.yml has no 'scales:'" study plan s.yml --scale minutes
 finish

@@ -21,6 +21,7 @@ sh -eu commands.sh >out 2>err || fail "$(tail -n 3 err)"
 report=$(tail -n 1 out)
 [ -f "$report" ] || fail "no report: $report"
 grep -q 'class="answer"' "$report" || fail "no answer"
+grep -q 'Each kind with its own tuned settings; 2 seeds of each' "$report" || fail "the answer: $(grep 'seeds of each' "$report")"
 grep -q 'rela-g' "$report" || fail "no models"
 # Two models, two seeds: the interval is over both, and the claim has one of the three verdicts.
 table=${report%.html}.tsv
