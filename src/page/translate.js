@@ -5,6 +5,11 @@ import { choice, make } from "./dom.js";
 
 const WAIT_MS = 300;
 const PAGE_KEY = `page-${Math.random().toString(36).slice(2)}`; /* a new request replaces an older one */
+const REASONS = {
+    cut: "it reached its maximum length without an end", length: "it is much longer or shorter than its source",
+    repetition: "the same words come again and again", improbable: "the model itself thinks it improbable",
+    overflow: "the numbers of the model overflowed",
+};
 
 export function translateBox(show) {
     const input = make("textarea", { id: "text", rows: "3", dir: "auto", spellcheck: "true", "aria-label": "text to translate", placeholder: "Text to translate" });
@@ -69,6 +74,11 @@ async function ask(text, pair, signal) {
     return { text: answer.translations[0].text, document: answer.document || documentOf(answer.translations) };
 }
 
+/* The server's names of reasons, as a sentence. */
+function warningOf(reasons) {
+    return reasons.length ? `The translation may be wrong: ${reasons.map((x) => REASONS[x] || x).join("; ")}.` : "";
+}
+
 /* A document of the translations of one text, sentence by sentence, with the cross attention that the
  * server gives. */
 function documentOf(translations) {
@@ -80,7 +90,7 @@ function documentOf(translations) {
     const textOf = (pieces) => ({ pieces, words: wordsOf(pieces) });
     const outputOf = (x, i) => ({
         model: 0, label: `translation ${i + 1}`, score: x.score, logp: x.logp, token_logps: x.tokens.map((w) => w[1]), null_rate: x.null_rate,
-        support: { uncovered: [], unsupported: [], heads: [], warning: (x.warnings || []).join(", ") },
+        support: { uncovered: [], unsupported: [], heads: [], warning: warningOf(x.warnings || []) },
         texts: [textOf(x.source_tokens), textOf(x.tokens.map((w) => w[0]))], attention: [x.attention],
     });
     const sentences = Array.from({ length: Math.max(...parts.map((p) => p.length)) }, (_, line) => ({

@@ -185,4 +185,9 @@ timeout 120 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$P
 translation=$(echo 'w1 w2' | "$RELA" translate -q softmax/model.rela)
 grep -q "<p id=\"translation\"[^>]*>$translation</p>" served.dom || fail "translate box: $(grep -o '<p id="translation".*' served.dom | head -c 300)"
 [ "$(grep -o 'class="cell"' served.dom | wc -l)" -eq 8 ] || fail "$(grep -o 'class="cell"' served.dom | wc -l) heads of the translation"
+# A warning of the server is a sentence on its page.
+timeout 120 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$PWD/profile" --window-size=1280,900 \
+    --virtual-time-budget=8000 --dump-dom "$address/#t=w1%20w1%20w1%20w1%20w1%20w1%20w1%20w1%20w1%20w1%20w1%20w1" >warned.dom 2>browser.log
+grep -q 'class="warning"[^>]*>The translation may be wrong: ' warned.dom ||
+    fail "no warning: $(grep -o '<p id="translation".*' warned.dom | head -c 300)"
 finish
