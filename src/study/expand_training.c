@@ -164,7 +164,7 @@ static void add_training(rela_study_making *m, const rela_study_data *d,
     rela_study_input_text(m, "valid-tgt", d, d->valid.tgt, d->valid.line, own);
     rela_study_words(m, "train", "--out", "run", "--train-src", "in/train-src", "--train-tgt",
                      "in/train-tgt", "--src-lang", d->src, "--tgt-lang", d->tgt, "--seed", number,
-                     NULL);
+                     RELA_WORDS_END);
     if (d->valid.src)
         rela_study_words(m, "--valid-src", "in/valid-src", "--valid-tgt", "in/valid-tgt",
                          RELA_WORDS_END);
