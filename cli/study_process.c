@@ -66,7 +66,11 @@ static void run_child(const char *const *words, const char *directory, int log, 
     (void)unsetenv("SOURCE_DATE_EPOCH"); /* its day would be part of models */
     (void)sigemptyset(&none);
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
-    (void)execvp(words[0], (char *const *)(uintptr_t)words);
+    union {
+        const char *const *words;
+        char *const *arguments; /* as POSIX has it; they are not changed */
+    } given = { .words = words };
+    (void)execvp(words[0], given.arguments);
     static const char FAILED[] = "the program cannot be started\n";
     (void)!write(2, FAILED, sizeof FAILED - 1);
     _exit(STARTING_FAILED);

@@ -147,6 +147,28 @@ static void plan(rela_bench_attention *s, rela_plan *p)
     s->kept = rela_plan_take(p, s->kept_words, sizeof *s->kept);
 }
 
+/* Random inputs, with scores of all shares of zeros. */
+static void fill(rela_bench_attention *s)
+{
+    rela_rng r = rela_rng_start(s->j->o.seed, s->length);
+    for (size_t i = 0; i < s->rows * 3 * s->d; i++) {
+        const size_t column = i % (3 * s->d);
+        const real x = (real)rela_rng_normal(&r);
+        for (int share = 0; share < RELA_BENCH_SHARES; share++) {
+            const real move = (real)sqrt(BOUNDS[share] * sqrt((double)s->d_head - 1));
+            const bool moved =
+                share != RELA_BENCH_CENTRED && column < 2 * s->d && column % s->d_head == 0;
+            s->in[share][i] = moved ? (column < s->d ? move : -move) : x;
+        }
+    }
+    for (size_t i = 0; i < s->rows * s->d; i++)
+        s->dy[i] = (real)rela_rng_normal(&r);
+    for (size_t i = 0; i <= s->n; i++)
+        s->at[i] = (uint32_t)(i * s->length);
+    for (size_t i = 0; i < 4 * s->d; i++)
+        s->norm[i] = i < s->d ? 1 : i < 2 * s->d ? (real)(0.1 * rela_rng_normal(&r)) : 0;
+}
+
 static rela_status prepare(rela_bench_attention *s, rela_error *err)
 {
     const rela_bench_job *j = s->j;
@@ -177,23 +199,7 @@ static rela_status prepare(rela_bench_attention *s, rela_error *err)
         return st;
     plan(s, &p);
     s->scratch_plan = largest;
-    rela_rng r = rela_rng_start(j->o.seed, s->length);
-    for (size_t i = 0; i < s->rows * 3 * s->d; i++) {
-        const size_t column = i % (3 * s->d);
-        const real x = (real)rela_rng_normal(&r);
-        for (int share = 0; share < RELA_BENCH_SHARES; share++) {
-            const real move = (real)sqrt(BOUNDS[share] * sqrt((double)s->d_head - 1));
-            const bool moved =
-                share != RELA_BENCH_CENTRED && column < 2 * s->d && column % s->d_head == 0;
-            s->in[share][i] = moved ? (column < s->d ? move : -move) : x;
-        }
-    }
-    for (size_t i = 0; i < s->rows * s->d; i++)
-        s->dy[i] = (real)rela_rng_normal(&r);
-    for (size_t i = 0; i <= s->n; i++)
-        s->at[i] = (uint32_t)(i * s->length);
-    for (size_t i = 0; i < 4 * s->d; i++)
-        s->norm[i] = i < s->d ? 1 : i < 2 * s->d ? (real)(0.1 * rela_rng_normal(&r)) : 0;
+    fill(s);
     return RELA_OK;
 }
 

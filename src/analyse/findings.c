@@ -162,8 +162,8 @@ static rela_status table_empty(rela_buffer *out, const rela_findings *f, rela_er
 /* No rows without null attention: there is nothing to tell the texts apart by. */
 static rela_status table_auc(rela_buffer *out, const rela_findings *f, rela_error *err)
 {
-    char values[RELA_SOURCES_MAX][CELL_SIZE], low[RELA_SOURCES_MAX][CELL_SIZE];
-    char high[RELA_SOURCES_MAX][CELL_SIZE];
+    char values[RELA_SOURCES_MAX][CELL_SIZE] = { "" }, low[RELA_SOURCES_MAX][CELL_SIZE] = { "" };
+    char high[RELA_SOURCES_MAX][CELL_SIZE] = { "" };
     bool any = false, chance = false;
     for (size_t i = 0; i < f->net->config.sources; i++) {
         const rela_auc *x = &f->source_auc[i];

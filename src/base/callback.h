@@ -28,8 +28,8 @@ typedef struct rela_callback {
 
 /* Calls it for the first time. RELA_CANCEL if it wants no start; end is due nevertheless. */
 rela_status rela_callback_start(rela_callback *c,
-                                int (*call)(void *ctx, uint64_t done, uint64_t total), void *ctx,
-                                rela_error *err);
+                                int (*function)(void *ctx, uint64_t done, uint64_t total),
+                                void *ctx, rela_error *err);
 /* Calls it for the last time unless st is a failure. Returns st, or RELA_CANCEL if it has stopped
  * the work in any call, this one included. */
 rela_status rela_callback_end(rela_callback *c, rela_status st, rela_error *err);

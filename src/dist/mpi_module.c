@@ -289,13 +289,14 @@ static void pause_for(group *g, long nanoseconds)
 /* Waits until the next heartbeat; polls for messages meanwhile if advance was called. */
 static void wait_for_beat(group *g)
 {
+    const long beat = BEAT;
     const double from = g->o.seconds();
-    while (!g->ending && g->o.seconds() - from < (double)BEAT / SECOND) {
+    while (!g->ending && g->o.seconds() - from < (double)beat / (double)SECOND) {
         int done = 0;
         if (g->advancing)
             (void)MPI_Testall((int)g->n, g->requests, &done, MPI_STATUSES_IGNORE);
         g->advancing = g->advancing && !done;
-        pause_for(g, g->advancing ? PAUSE_MAX * 1000L : BEAT);
+        pause_for(g, g->advancing ? PAUSE_MAX * 1000L : beat);
     }
 }
 

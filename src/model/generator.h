@@ -40,10 +40,10 @@ rela_status rela_generator_reserve(rela_generator *g, const rela_generator_size 
                                    rela_error *err);
 /* Room at one place, whose contents are lost: n_src[i] tokens of source i, end included, and a list
  * of n_chosen symbols (rela_generator_choose); 0: all symbols. Allocates only for a longer list. */
-rela_status rela_generator_reserve_place(rela_generator *g, size_t place, const size_t *n_src,
+rela_status rela_generator_reserve_place(rela_generator *g, size_t number, const size_t *n_src,
                                          size_t n_chosen, rela_error *err);
 /* The sentence at a place has ended: its room may be used by others. */
-void rela_generator_release_place(rela_generator *g, size_t place);
+void rela_generator_release_place(rela_generator *g, size_t number);
 /* May be called at any time; keeps the contents of the slots. 0 frees all. */
 rela_status rela_generator_reserve_slots(rela_generator *g, size_t n_slots, rela_error *err);
 
@@ -57,7 +57,7 @@ void rela_generator_read(rela_generator *g, const rela_tokens *sources, const ui
 
 /* Restricts the sentence at a place to n symbols, ascending, as many as were reserved. Gathers
  * their rows of the output matrix. */
-void rela_generator_choose(rela_generator *g, size_t place, const uint32_t *ids, size_t n);
+void rela_generator_choose(rela_generator *g, size_t number, const uint32_t *ids, size_t n);
 
 /* Returns the hidden states (n, d) of the rows, from which logits are computed; lent until the
  * next call. tap: NULL, or receives the cross-attention weights, with the row in place of the
@@ -71,7 +71,7 @@ void rela_generator_logits(const rela_generator *g, real *logits, size_t ld, con
                            size_t first, size_t n);
 /* The same for rows that belong to the sentence at a place, and the symbols of its list: first and
  * n count those. */
-void rela_generator_logits_chosen(const rela_generator *g, real *logits, size_t ld, size_t place,
+void rela_generator_logits_chosen(const rela_generator *g, real *logits, size_t ld, size_t number,
                                   const size_t rows[2], size_t first, size_t n);
 
 #endif

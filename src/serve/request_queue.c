@@ -98,7 +98,7 @@ rela_queue_verdict rela_queue_submit(rela_queue *a, uint64_t *id, rela_queue_for
                                      const rela_queue_request *r, double now)
 {
     uint64_t tokens = 0;
-    rela_queue_forecast own;
+    rela_queue_forecast own = { 0 };
     rela_queue_forecast *f = forecast ? forecast : &own;
     for (size_t i = 0; i < r->n; i++)
         tokens += r->tokens[i];

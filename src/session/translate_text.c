@@ -30,7 +30,7 @@ static rela_status check_shortlist(const rela_translate_options *o, const rela_m
 static rela_search_options search_options(const rela_translate_options *o);
 static rela_status start(set *s, const char *const *texts, const size_t *lens, rela_error *err);
 static void encode(void *ctx, size_t begin, size_t end, int thread);
-static void check_language(const set *s);
+static void check_language(const set *call);
 static rela_status decode(set *s, rela_error *err);
 static rela_status first_failure(const set *s, rela_error *err);
 

@@ -73,7 +73,7 @@ void rela_translator_stop(rela_translator *t, bool drain);
 void rela_translator_destroy(rela_translator *t); /* stops it first; NULL is fine */
 
 /* err of on_end: its status is that of the request. *id, which is never 0, may be NULL. */
-rela_status rela_translator_submit(rela_translator *t, uint64_t *id, const rela_request *r,
+rela_status rela_translator_submit(rela_translator *t, uint64_t *id, const rela_request *from,
                                    rela_error *err);
 void rela_translator_cancel(rela_translator *t, uint64_t id);
 void rela_translator_load_get(rela_translator *t, rela_translator_load *out);

@@ -123,9 +123,9 @@ void rela_study_words_of(rela_study_making *m, rela_study_settings settings)
         if (!word)
             m->st = rela_study_no_memory(m->s, m->err);
         else if (yes || no)
-            rela_study_words(m, word, NULL);
+            rela_study_words(m, word, RELA_WORDS_END);
         else
-            rela_study_words(m, word, o->value, NULL);
+            rela_study_words(m, word, o->value, RELA_WORDS_END);
     }
 }
 

@@ -102,9 +102,10 @@ static void expand_gold(rela_study_making *m, const rela_study_analysis *a,
     rela_study_input_text(m, "tgt", d, d->gold.tgt, d->gold.line, generated);
     rela_study_input_text(m, "gold", d, d->gold_links, d->gold.line, generated);
     add_analyse(m, a);
-    rela_study_words(m, "--gold", "in/gold", "--gold-base", d->gold_base ? "1" : "0", NULL);
+    rela_study_words(m, "--gold", "in/gold", "--gold-base", d->gold_base ? "1" : "0",
+                     RELA_WORDS_END);
     if (d->gold_reverse)
-        rela_study_words(m, "--gold-reverse", NULL);
+        rela_study_words(m, "--gold-reverse", RELA_WORDS_END);
     rela_study_end_step(m);
     (void)rela_study_end(m, a->line);
 }
@@ -118,7 +119,7 @@ static void expand_tags(rela_study_making *m, const rela_study_analysis *a,
     rela_study_input_text(m, "tgt", d, d->tags.tgt, d->tags.line, generated);
     rela_study_input_text(m, "tags", d, d->tags_file, d->tags.line, generated);
     add_analyse(m, a);
-    rela_study_words(m, "--tags", "in/tags", NULL);
+    rela_study_words(m, "--tags", "in/tags", RELA_WORDS_END);
     rela_study_end_step(m);
     (void)rela_study_end(m, a->line);
 }
@@ -132,7 +133,7 @@ static void expand_ranking(rela_study_making *m, const rela_study_analysis *a,
     rela_study_input_text(m, "src", d, text->src, text->line, made);
     rela_study_input_text(m, "tgt", d, text->tgt, text->line, made);
     if (made) {
-        rela_study_words(m, "study noise", "in/src", "in/tgt", "--out", "out", NULL);
+        rela_study_words(m, "study noise", "in/src", "in/tgt", "--out", "out", RELA_WORDS_END);
         rela_study_end_step(m);
     } else {
         add_copy(m, "in/src", "out/src", "0");
@@ -144,7 +145,7 @@ static void expand_ranking(rela_study_making *m, const rela_study_analysis *a,
     }
     rela_study_words(m, "filter", "in/model", "--src", "out/src", "--tgt", "out/tgt", "--by",
                      "null", "--dry-run", "--duplicates", "keep", "--keep-copies", "--max-ratio",
-                     "0", "--max-overlap", "1", "--scores", "out/ranks.tsv", NULL);
+                     "0", "--max-overlap", "1", "--scores", "out/ranks.tsv", RELA_WORDS_END);
     rela_study_end_step(m);
     (void)rela_study_end(m, a->line);
 }
@@ -175,7 +176,7 @@ static void expand_maps(rela_study_making *m, const rela_study_analysis *a,
             }
             rela_study_words(m, "align", "in/model", "--src", "out/examples.src.txt", "--tgt",
                              "out/examples.tgt.txt", "--soft", "--layer", l, "--head", h,
-                             "--output", out, NULL);
+                             "--output", out, RELA_WORDS_END);
             rela_study_end_step(m);
         }
     (void)rela_study_end(m, a->line);
@@ -183,7 +184,7 @@ static void expand_maps(rela_study_making *m, const rela_study_analysis *a,
 
 static void add_copy(rela_study_making *m, const char *from, const char *to, const char *lines)
 {
-    rela_study_words(m, "study excerpt", from, "--output", to, "--lines", lines, NULL);
+    rela_study_words(m, "study excerpt", from, "--output", to, "--lines", lines, RELA_WORDS_END);
     rela_study_end_step(m);
 }
 
@@ -191,11 +192,11 @@ static void add_copy(rela_study_making *m, const char *from, const char *to, con
 static void add_analyse(rela_study_making *m, const rela_study_analysis *a)
 {
     rela_study_words(m, "analyse", "in/model", "--names", "model", "--src", "in/src", "--tgt",
-                     "in/tgt", "--out", "out", NULL);
+                     "in/tgt", "--out", "out", RELA_WORDS_END);
     if (a->limit > 0) {
         const char *limit = rela_arena_printf(m->s->arena, "%lld", (long long)a->limit);
         if (limit)
-            rela_study_words(m, "--limit", limit, NULL);
+            rela_study_words(m, "--limit", limit, RELA_WORDS_END);
         else if (m->st == RELA_OK)
             m->st = rela_study_no_memory(m->s, m->err);
     }
@@ -217,7 +218,7 @@ static void expand_speed(rela_study_making *m, size_t order)
         m->job.stage = "speed";
         m->job.order = order;
         m->job.test = p->what;
-        rela_study_words(m, "bench", p->what, "--out", "out", NULL);
+        rela_study_words(m, "bench", p->what, "--out", "out", RELA_WORDS_END);
         rela_study_words_of(m, p->settings);
         rela_study_end_step(m);
         (void)rela_study_end(m, p->line);

@@ -40,7 +40,8 @@ void rela_study_input_job(rela_study_making *m, const char *role, const char *jo
 /* A text of a data entry: a file of the user, or of its corpus job. */
 void rela_study_input_text(rela_study_making *m, const char *role, const rela_study_data *d,
                            const char *path, size_t line, bool generated);
-/* Words of the current step, up to NULL. */
+/* Words of the current step, up to RELA_WORDS_END (NULL alone need not be a pointer there). */
+#define RELA_WORDS_END ((const char *)NULL)
 void rela_study_words(rela_study_making *m, ...) __attribute__((sentinel));
 /* Options: --name value, --name or --no-name for true and false. */
 void rela_study_words_of(rela_study_making *m, rela_study_settings settings);

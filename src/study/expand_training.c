@@ -49,10 +49,10 @@ static void expand_corpora(rela_study_making *m)
         rela_study_begin(m, RELA_STUDY_CORPUS, "corpus/%s", d->name);
         m->job.stage = "corpora";
         m->job.data = d->name;
-        rela_study_words(m, "corpus", "--out", "out", NULL);
+        rela_study_words(m, "corpus", "--out", "out", RELA_WORDS_END);
         rela_study_words_of(m, d->corpus);
         if (d->reverse)
-            rela_study_words(m, "--reverse", NULL);
+            rela_study_words(m, "--reverse", RELA_WORDS_END);
         rela_study_end_step(m);
         (void)rela_study_end(m, d->line);
     }
@@ -93,7 +93,7 @@ static void expand_choice(rela_study_making *m, const char *model)
     m->job.order = 1;
     m->job.data = t->data;
     m->job.model = model;
-    rela_study_words(m, "study choose", "--by", t->by, "--out", "out", NULL);
+    rela_study_words(m, "study choose", "--by", t->by, "--out", "out", RELA_WORDS_END);
     for (size_t k = 0; k < t->n_settings && m->st == RELA_OK; k++) {
         const rela_study_settings *s = &t->settings[which][k];
         const char *text = "", *role = rela_arena_printf(m->s->arena, "%zu", k + 1);
@@ -107,7 +107,7 @@ static void expand_choice(rela_study_making *m, const char *model)
         }
         rela_format_text(job, sizeof job, "tune/%s/%zu", model, k + 1);
         rela_study_input_job(m, role, job, "valid.tsv");
-        rela_study_words(m, file, "--setting", text, NULL);
+        rela_study_words(m, file, "--setting", text, RELA_WORDS_END);
     }
     rela_study_end_step(m);
     (void)rela_study_end(m, t->line);
@@ -164,12 +164,13 @@ static void add_training(rela_study_making *m, const rela_study_data *d,
     rela_study_input_text(m, "valid-tgt", d, d->valid.tgt, d->valid.line, own);
     rela_study_words(m, "train", "--out", "run", "--train-src", "in/train-src", "--train-tgt",
                      "in/train-tgt", "--src-lang", d->src, "--tgt-lang", d->tgt, "--seed", number,
-                     NULL);
+                     RELA_WORDS_END);
     if (d->valid.src)
-        rela_study_words(m, "--valid-src", "in/valid-src", "--valid-tgt", "in/valid-tgt", NULL);
+        rela_study_words(m, "--valid-src", "in/valid-src", "--valid-tgt", "in/valid-tgt",
+                         RELA_WORDS_END);
     for (size_t i = 0; i < m->job.n_inputs && m->st == RELA_OK; i++)
         if (strcmp(m->inputs[i].role, "choice") == 0)
-            rela_study_words(m, "--config", "in/choice", NULL);
+            rela_study_words(m, "--config", "in/choice", RELA_WORDS_END);
     rela_study_words_of(m, settings);
     rela_study_end_step(m);
 }
@@ -217,11 +218,12 @@ static void expand_score(rela_study_making *m, const rela_study_job *train,
     rela_study_input_job(m, "model", made.name, "model.rela");
     rela_study_input_text(m, "src", d, test->src, test->line, d->generated);
     rela_study_input_text(m, "tgt", d, test->tgt, test->line, d->generated);
-    rela_study_words(m, "translate", "in/model", "--input", "in/src", "--output", "out/hyp", NULL);
+    rela_study_words(m, "translate", "in/model", "--input", "in/src", "--output", "out/hyp",
+                     RELA_WORDS_END);
     rela_study_words_of(m, m->s->translate);
     rela_study_end_step(m);
     rela_study_words(m, "study statistics", "in/tgt", "--input", "out/hyp", "--lang", d->tgt,
-                     "--scores", scores, "--output", "out/stats.tsv.gz", NULL);
+                     "--scores", scores, "--output", "out/stats.tsv.gz", RELA_WORDS_END);
     rela_study_end_step(m);
     (void)rela_study_end(m, test->line);
 }

@@ -58,7 +58,7 @@ out:
 static rela_status effects_of(rela_study_effect *effects, double *holm, rela_study_report *r,
                               const rela_exhibit *e)
 {
-    size_t places[256], n = 0;
+    size_t places[256] = { 0 }, n = 0;
     double p[256];
     rela_status st = RELA_OK;
     for (size_t i = 0; i < e->models.n; i++)
@@ -121,7 +121,7 @@ static void head_row(rela_study_report *r, const rela_exhibit *e)
 static seeded scores_of(const rela_study_report *r, const rela_fact_key *key)
 {
     int64_t seeds[SEEDS_MAX];
-    double values[SEEDS_MAX], sum = 0;
+    double values[SEEDS_MAX] = { 0 }, sum = 0;
     seeded s = { (double)NAN, (double)NAN, rela_scores_seeds(seeds, SEEDS_MAX, r->facts, key) };
     for (size_t i = 0; i < s.n; i++)
         values[i] = rela_scores_of_seed(r->facts, key, seeds[i], &r->how);

@@ -151,7 +151,7 @@ void rela_report_lengths(rela_study_report *r, const rela_exhibit *e)
     rela_chart c = { .x_label = "source length in tokens", .y_low = 0, .y_high = 1.1 };
     size_t total = 0;
     for (size_t m = 0; m < e->models.n && m < KINDS_MAX; m++) {
-        point points[LENGTHS_MAX];
+        point points[LENGTHS_MAX] = { { 0 } };
         const rela_fact_key key = speed_key(e->measures.items[0], e->models.items[m]);
         const size_t n = points_of(points, r, &key);
         for (size_t i = 0; i < n; i++) {

@@ -235,7 +235,7 @@ static void answer(rela_study_report *r)
     if (!r->layout->a)
         return;
     rela_fact_key a = rela_fact_any(r->study->plan.primary ? r->study->plan.primary : "bleu");
-    rela_study_effect e;
+    rela_study_effect e = { 0 };
     a.data = r->layout->data;
     rela_fact_key b = a;
     a.model = r->layout->a;

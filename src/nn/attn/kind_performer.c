@@ -8,6 +8,7 @@
 #include "base/rng.h"
 #include "nn/attn/sums.h"
 
+#include <assert.h>
 #include <math.h>
 
 /* Added to features, so that no sum of products is zero. */
@@ -64,6 +65,7 @@ static void make(real *out, const rela_attn_shape *shape, uint64_t place, uint64
     const double scale = pow((double)d, -0.25);
     rela_rng r = rela_rng_start(draw, place);
     double longest = 0;
+    assert(d > 0);
     for (size_t i = 0; i < n; i++) {
         real *row = out + i * d;
         for (size_t k = 0; k < d; k++)
@@ -159,7 +161,7 @@ static real exponents_back(const rela_attn_map *m, size_t row, size_t n)
 static void map_exp_back(const rela_attn_map *m)
 {
     const size_t n = features_of(m), d = m->a->d_head;
-    real sums[RELA_ATTN_STRIP];
+    real sums[RELA_ATTN_STRIP] = { 0 };
     for (size_t i = 0; i < m->rows; i++)
         sums[i] = exponents_back(m, i, n);
     project_back(m, n);
