@@ -336,6 +336,8 @@ static rela_status write_head(rela_service *s, rela_exchange *x, const rela_repl
     if (st == RELA_OK && r->retry > 0)
         st =
             rela_buffer_printf(out, err, "Retry-After: %lld\r\n", (long long)(r->retry + 0.999999));
+    if (st == RELA_OK && r->status == 405)
+        st = rela_buffer_printf(out, err, "Allow: %s\r\n", rela_routes_methods(x->head.path));
     if (st == RELA_OK && x->origin.len)
         st = rela_buffer_printf(out, err, "Access-Control-Allow-Origin: %.*s\r\nVary: Origin\r\n",
                                 (int)x->origin.len, x->origin.text);

@@ -59,6 +59,13 @@ size_t rela_routes_number(rela_span path)
     return r ? (size_t)(r - ROUTES) : N_ROUTES;
 }
 
+const char *rela_routes_methods(rela_span path)
+{
+    static const char *const READ_AND_WRITE[] = { "", "GET, HEAD", "POST", "GET, HEAD, POST" };
+    const route *r = find_route(path);
+    return !r ? "" : r->delete ? "DELETE" : READ_AND_WRITE[r->get + 2 * r->post];
+}
+
 /* ---- hosts and origins ---- */
 
 /* The name of "name:port" or "[::1]:port", without the port. */

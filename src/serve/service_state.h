@@ -125,6 +125,8 @@ void rela_routes_dispatch(rela_service *s, rela_exchange *x);
 int rela_routes_check(rela_service *s, rela_exchange *x);
 /* The number of its route, for the metrics. */
 size_t rela_routes_number(rela_span path);
+/* The methods that a path takes, as the field Allow lists them. */
+const char *rela_routes_methods(rela_span path);
 
 /* ---- calls.c ---- */
 
