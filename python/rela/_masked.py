@@ -19,7 +19,7 @@ from . import _structs as structs
 from ._library import options, set_options
 
 _RMS = {"relu-rms", "rela-i"}
-_GATED = {"rela-g", "rela-g-ln", "gelu-g", "leaky-g", "relu2-g", "rela-t"}
+_GATED = {"rela-g", "rela-g-ln", "gelu-g", "leaky-g", "relu2-g", "rela-t", "rela-tl"}
 _STEPS = 60  # bisections of an interval no wider than 1 / (alpha - 1)
 _NEWTON = 2  # steps: for two derivatives
 _SETTINGS = {"epsilon": "epsilon", "slope": "slope", "alpha": "alpha", "top": "k", "window": "window", "stride": "stride"}
@@ -132,6 +132,50 @@ def _strided(s: Tensor, visible: Tensor, o: dict[str, float], _head: Any) -> Ten
     return _softmax(s, visible & ((far < stride) | (far % stride == 0)))
 
 
+def _fixed(offset: int | None, side: int, rising: bool) -> Callable[..., Tensor]:
+    """Weights by places alone: of the key at an offset from the query (side 0), or of all keys from there on to one
+    side, as the cubes of their ranks; offset None: all keys. If there is none, the nearest key has it all."""
+    def weigh(s: Tensor, visible: Tensor, _o: dict[str, float], _head: Any) -> Tensor:
+        queries, keys = visible.shape[-2:]
+        place = torch.arange(keys)
+        last = torch.where(visible, place, torch.zeros_like(place)).amax(-1, keepdim=True)
+        far = place - torch.minimum(torch.arange(queries)[:, None], last) - (offset or 0)
+        kept = visible & ((far * side >= 0) if side or offset is None else (far == 0))
+        nearest = torch.where(visible, far.abs(), torch.full_like(far, 2 * keys)).argmin(-1, keepdim=True)
+        kept = kept | (~kept.any(-1, keepdim=True) & visible & (place == nearest))
+        rank = kept.cumsum(-1)
+        rank = rank if rising else rank[..., -1:] + 1 - rank
+        w = (rank * kept).to(s.dtype) ** 3
+        w = w / w.sum(-1, keepdim=True).clamp_min(1)
+        return w + 0 * s.masked_fill(~visible, 0)  # whose gradient is 0
+
+    return weigh
+
+
+def _count(visible: Tensor, s: Tensor) -> Tensor:
+    """Visible keys of a row; at least 1."""
+    return visible.sum(-1, keepdim=True).clamp_min(1).to(s.dtype)
+
+
+def _reluformer(s: Tensor, visible: Tensor, _o: dict[str, float], head: Any) -> Tensor:
+    return (torch.relu(s) * head / torch.sqrt(_count(visible, s) / 2)).masked_fill(~visible, 0)
+
+
+def _above(s: Tensor, visible: Tensor, o: dict[str, float], head: Any) -> Tensor:
+    x = torch.relu(s - head * torch.sqrt(2 * torch.log(_count(visible, s))))
+    return (x ** int(o.get("power", 1))).masked_fill(~visible, 0)
+
+
+def _scaled(s: Tensor, visible: Tensor, o: dict[str, float], _head: Any) -> Tensor:
+    return _softmax(s * torch.log(_count(visible, s)) / math.log(o.get("length", 32)), visible)
+
+
+def _with_zero(s: Tensor, visible: Tensor, _o: dict[str, float], head: Any) -> Tensor:
+    column = head.expand(*s.shape[:-1], 1)
+    seen = torch.cat([visible, torch.ones_like(visible[..., :1])], -1)
+    return _softmax(torch.cat([s, column], -1), seen)[..., :-1]
+
+
 def _linear(s: Tensor, visible: Tensor, _o: Any, _head: Any) -> Tensor:
     w = s.masked_fill(~visible, 0)
     return w / w.sum(-1, keepdim=True).clamp_min(torch.finfo(s.dtype).tiny)
@@ -151,6 +195,10 @@ _WEIGH: dict[str, Callable[..., Tensor]] = {
     "leaky-g": _pointwise(lambda s, o, head: torch.where(s > 0, s, o["slope"] * s)),
     "relu2-g": _pointwise(lambda s, o, head: torch.relu(s) ** 2),
     "rela-t": _pointwise(lambda s, o, head: torch.relu(s - head)),
+    "reluformer": _reluformer, "rela-tl": _above, "softmax-n": _scaled, "softmax-zero": _with_zero,
+    "current": _fixed(0, 0, True), "previous": _fixed(-1, 0, True), "next": _fixed(1, 0, True),
+    "left": _fixed(-2, -1, True), "right": _fixed(2, 1, False), "start": _fixed(None, 0, False),
+    "end": _fixed(None, 0, True),
 }
 
 

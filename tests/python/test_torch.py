@@ -22,6 +22,7 @@ LENGTHS = [9, 4, 0]
 # Float against double: rounding is magnified where a row is nearly null or a threshold is steep.
 LIMIT = 2e-5
 NAMES = ["q", "k", "v", "gain", "gate", "head"]
+KINDS = [kind for kind in rela.kinds() if kind not in reference.RANDOM]
 
 
 def inputs(seed):
@@ -55,12 +56,12 @@ class Kinds(unittest.TestCase):
         self.assertLess(found, LIMIT, f"{kind}: {what}")
 
     def test_values_and_gradients_of_every_kind(self):
-        for number, kind in enumerate(rela.kinds()):
+        for number, kind in enumerate(KINDS):
             for causal in (False, True):
                 self.check(kind, causal, number)
         for what, (found, kind) in self.worst.items():
             print(f"  worst relative error of {what}: {found:.1e} ({kind})")
-        print(f"  worst of all: {max(self.worst.values())[0]:.1e} over {len(rela.kinds())} kinds")
+        print(f"  worst of all: {max(self.worst.values())[0]:.1e} over {len(KINDS)} kinds")
 
     def check(self, kind, causal, seed):
         values = inputs(100 + seed)
@@ -129,7 +130,7 @@ class Module(unittest.TestCase):
 
     def test_a_loss_on_weights_has_its_gradient(self):
         """Alone, and together with one on the result."""
-        for seed, kind in enumerate(rela.kinds()):
+        for seed, kind in enumerate(KINDS):
             for causal in (False, True):
                 values = inputs(200 + seed)
                 dy, dw = torch.randn(3, 5, D), torch.randn(3, HEADS, 5, 9)
@@ -159,7 +160,7 @@ class Module(unittest.TestCase):
     def test_gradients_in_double_are_those_of_differences(self):
         """Once and twice, of result and weights."""
         hidden = torch.arange(4)[None] >= torch.tensor([4, 3])[:, None]
-        for kind in set(rela.kinds()) - {"fusedmax"}:  # which is always in float32
+        for kind in set(KINDS) - {"fusedmax"}:  # which is always in float32
             torch.manual_seed(5)
             layer = rt.RectifiedLinearAttention(4, 2, batch_first=True, kind=kind, dtype=torch.float64)
             x = (torch.randn(2, 4, 4, dtype=torch.float64) * 2).requires_grad_()

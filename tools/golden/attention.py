@@ -12,8 +12,12 @@ import torch
 SETTINGS = {"slope": 0.05, "alpha": 1.3, "fuse": 0.2, "top": 3, "window": 2, "stride": 3}
 EPSILON = 1e-8
 RMS = {"relu-rms", "rela-i"}
-GATED = {"rela-g", "rela-g-ln", "gelu-g", "leaky-g", "relu2-g", "rela-t"}
-HEAD = {"rela-t", "entmax-learned"}
+GATED = {"rela-g", "rela-g-ln", "gelu-g", "leaky-g", "relu2-g", "rela-t", "rela-tl"}
+HEAD = {"rela-t", "entmax-learned", "reluformer", "rela-tl", "softmax-zero"}
+# Kinds that see keys by their places, and those whose random features only the library has.
+FIXED = {"current", "previous", "next", "left", "right", "start", "end"}
+PLACES = FIXED | {"local", "strided"}
+RANDOM = {"performer", "performer-relu"}
 
 
 def entmax(s, alpha):
@@ -59,8 +63,31 @@ def pattern(kind, query, n):
     return (far < SETTINGS["stride"]) | (far % SETTINGS["stride"] == 0)
 
 
+def by_place(kind, query, n):
+    """Weights of n visible keys: one of them, or cubes of the distance to an end."""
+    at = min(query, n - 1)
+    one = {"current": at, "previous": max(at - 1, 0), "next": min(at + 1, n - 1)}
+    first, last = {"left": (0, max(at - 1, 1)), "right": (min(at + 2, n - 1), n)}.get(kind, (0, n))
+    if kind in one:
+        first, last = one[kind], one[kind] + 1
+    w = [0.0] * n
+    for j in range(first, last):
+        w[j] = float(j - first + 1 if kind in ("left", "end") else last - j) ** 3
+    return [x / sum(w) for x in w]
+
+
 def weigh(kind, s, head, query):
     """Weights of one row of visible scores."""
+    if kind in FIXED:
+        return torch.tensor(by_place(kind, query, len(s)), dtype=s.dtype) + 0 * s
+    if kind == "softmax-n":
+        return torch.softmax(s * math.log(len(s)) / math.log(32), 0)
+    if kind == "softmax-zero":
+        return torch.softmax(torch.cat([s, head.reshape(1)]), 0)[:-1]
+    if kind == "reluformer":
+        return torch.relu(s) * head / math.sqrt(len(s) / 2)
+    if kind == "rela-tl":
+        return torch.relu(s - head * math.sqrt(2 * math.log(len(s))))
     if kind == "softmax":
         return torch.softmax(s, 0)
     if kind in ("sparsemax", "entmax15", "entmax", "entmax-learned"):
