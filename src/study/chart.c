@@ -114,12 +114,14 @@ static void axes(rela_composer *t, const rela_chart *c, const frame *f)
     const double y_step = step_of(f->y_high - f->y_low, false);
     const double x_step = step_of(f->x_high - f->x_low, c->whole_x);
     const int bottom = HEIGHT - BOTTOM;
+    /* NOLINTNEXTLINE(clang-analyzer-security.FloatLoopCounter): half a step of room at the end */
     for (double y = f->y_low; y <= f->y_high + y_step / 2; y += y_step)
         rela_compose(t,
                      "<path class=\"grid\" d=\"M%d %.1fH%d\"/><text class=\"n\" x=\"%d\" "
                      "y=\"%.1f\" text-anchor=\"end\">%.*f</text>",
                      LEFT, py(f, y), WIDTH - RIGHT, LEFT - 6, py(f, y) + 3.5, digits_of(y_step),
                      fabs(y) < y_step / 2 ? 0.0 : y);
+    /* NOLINTNEXTLINE(clang-analyzer-security.FloatLoopCounter): a tick more or less is no harm */
     for (double x = x_step * ceil(f->x_low / x_step); x <= f->x_high; x += x_step)
         rela_compose(t, "<text class=\"n\" x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%.*f</text>",
                      px(f, x), bottom + 15, digits_of(x_step), x);

@@ -334,16 +334,17 @@ static rela_status breaks(decider *d, rela_claim_result *r, const rela_claim_sid
 {
     size_t at = 0;
     double least = INFINITY;
+    const double bound = b ? b->number : (double)INFINITY; /* the reader has asked for one */
     for (const rela_fact *f; (f = rela_facts_next(d->facts, &d->c->a.key, &at)); r->effect.n++)
         least = f->value < least ? f->value : least;
-    r->verdict = r->effect.n == 0     ? RELA_VERDICT_NOT_RUN
-                 : least >= b->number ? RELA_VERDICT_HOLDS
-                                      : RELA_VERDICT_REFUTED;
+    r->verdict = r->effect.n == 0 ? RELA_VERDICT_NOT_RUN
+                 : least >= bound ? RELA_VERDICT_HOLDS
+                                  : RELA_VERDICT_REFUTED;
     if (r->effect.n == 0)
         return RELA_OK;
     r->a = least;
-    r->b = b->number;
-    r->effect.value = least - b->number;
+    r->b = bound;
+    r->effect.value = least - bound;
     r->effect.low = -INFINITY;
     r->effect.high = INFINITY;
     return RELA_OK;

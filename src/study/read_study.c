@@ -6,6 +6,7 @@
 #include "study/arena_text.h"
 #include "study/read_parts.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static rela_status read_parts(rela_study *s, const char *scale, rela_tree_sets sets,
@@ -101,8 +102,8 @@ static rela_status choose_scale(rela_study *s, const char *scale, rela_error *er
         char list[256] = "";
         for (size_t i = 0;
              i < scales->n && strlen(list) + strlen(scales->keys[i]) + 3 < sizeof list; i++) {
-            (void)strcat(list, i ? ", " : "");
-            (void)strcat(list, scales->keys[i]);
+            const size_t len = strlen(list);
+            (void)snprintf(list + len, sizeof list - len, "%s%s", i ? ", " : "", scales->keys[i]);
         }
         return *s->scale ? rela_fail(err, RELA_ARG, "%s: no scale '%s'%s%s%s; it has %s", s->path,
                                      s->scale, best.name ? "; did you mean '" : "",

@@ -87,7 +87,7 @@ static rela_status read_table(rela_table_file *t, const loader *l, const char *n
 /* The best loss on validation text; and the curve, with the update in the place of a layer. */
 static rela_status load_training(loader *l)
 {
-    rela_table_file t;
+    rela_table_file t = { 0 };
     rela_status st = read_table(&t, l, "valid.tsv");
     const bool tuning = l->job->kind == RELA_STUDY_TUNE;
     const size_t nll = rela_table_file_column(&t, "nll");
@@ -136,7 +136,7 @@ static rela_status add_metric(loader *l, const rela_table_file *t, size_t first,
 
 static rela_status load_scores(loader *l)
 {
-    rela_table_file t;
+    rela_table_file t = { 0 };
     rela_status st = read_table(&t, l, "stats.tsv.gz");
     for (size_t i = 0; i < t.n_columns && st == RELA_OK;) {
         const char *colon = strchr(t.columns[i], ':');
@@ -160,7 +160,7 @@ static rela_status load_scores(loader *l)
 /* Every column of numbers becomes a measure; gold text gives alignment errors and nothing else. */
 static rela_status add_measures(loader *l, const rela_table_file *t, bool layers, bool heads)
 {
-    const bool gold = strcmp(l->job->test, "gold") == 0;
+    const bool gold = l->job->test && strcmp(l->job->test, "gold") == 0;
     rela_status st = RELA_OK;
     for (size_t row = 0; row < t->n_rows && st == RELA_OK; row++) {
         rela_fact_key key = key_of(l, "");
@@ -245,7 +245,7 @@ static rela_status load_analysis(loader *l)
                      { "layers.tsv", true, false },
                      { "heads.tsv", true, true } };
     const char *what = l->job->test ? l->job->test : "";
-    rela_table_file t;
+    rela_table_file t = { 0 };
     rela_status st = RELA_OK;
     if (strcmp(what, "tags") == 0) {
         st = read_table(&t, l, "tags.tsv");
@@ -314,7 +314,7 @@ static rela_status add_operations(loader *l, const rela_table_file *t, size_t ro
 
 static rela_status load_speed(loader *l)
 {
-    rela_table_file t;
+    rela_table_file t = { 0 };
     rela_status st = read_table(&t, l, "train.tsv");
     for (size_t i = 0; i < t.n_rows && st == RELA_OK; i++)
         st = add_rounds(l, &t, i, "train-speed", "");

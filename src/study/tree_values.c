@@ -100,7 +100,8 @@ static rela_status replace_tree(const values *v, rela_tree *t, rela_error *err)
     for (size_t i = 0; i < t->n && st == RELA_OK; i++) {
         values inner = *v;
         inner.in_scales = v->in_scales || (t == v->top && strcmp(t->keys[i], "scales") == 0);
-        st = replace_tree(&inner, (rela_tree *)(uintptr_t)t->items[i], err); /* still ours */
+        /* NOLINTNEXTLINE(performance-no-int-to-ptr): still ours to change */
+        st = replace_tree(&inner, (rela_tree *)(uintptr_t)t->items[i], err);
     }
     return st;
 }
