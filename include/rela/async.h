@@ -75,7 +75,7 @@ RELA_API rela_status rela_async_submit(rela_async *a, uint64_t *id, const rela_a
  * RELA_CANCEL. One that has ended, or never was, is ignored. */
 RELA_API void rela_async_cancel(rela_async *a, uint64_t id);
 
-/* For a request without on_end: waits at most so many seconds (0: not at all, negative: without
+/* For a request without on_end: waits for at most `seconds` (0: not at all, negative: without
  * limit) until it has ended. *done: it has; then it is forgotten, and the result, status and
  * message are those of the request. RELA_ARG: no such request. */
 RELA_API rela_status rela_async_wait(rela_result **out, bool *done, rela_async *a, uint64_t id,

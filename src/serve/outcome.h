@@ -60,7 +60,7 @@ const char *rela_warning_name(size_t kind); /* number of the bit, from 0 */
  * of the model. NULL: no memory. Never fails otherwise: a failure is part of the outcome. */
 rela_outcome *rela_outcome_create(const rela_result *result, const rela_error *err,
                                   rela_span source, const rela_model_shape *shape, int wants);
-/* One without a result, with so many translations that are all the same; for tests. */
+/* One without a result, with n identical translations; for tests. */
 rela_outcome *rela_outcome_of_text(const char *text, size_t len, size_t n);
 void rela_outcome_free(rela_outcome *o); /* NULL is fine */
 

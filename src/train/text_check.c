@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum {
-    BAD_SHARE = 20, /* one line in so many may be dropped as not UTF-8 */
+    BAD_SHARE = 20, /* one line in this many may be dropped as not UTF-8 */
     SAMPLE = 16 << 10,
     LINES_PER_STOP = 4096
 };

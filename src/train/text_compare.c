@@ -93,7 +93,7 @@ static rela_status no_memory(rela_error *err)
     return rela_fail(err, RELA_NOMEM, "no memory to compare texts");
 }
 
-/* The first pairs of a text, up to so many. */
+/* The first pairs of a text, up to a limit. */
 static rela_status read_pairs(compared *c, const rela_train_files *files, uint64_t most,
                               take_pair take, rela_error *err)
 {

@@ -123,7 +123,7 @@ rela_status rela_trainer_validated(rela_trainer *t, const rela_loop_score *score
 
 /* The number of updates in all, as far as it is known; 0: it depends on the time they take. */
 uint64_t rela_trainer_total(const rela_trainer *t);
-/* Whether to log a forecast after so many seconds, with so many left: the first, or one that
+/* Whether to log a forecast, spent and rest being seconds of the run: the first, or one that
  * differs from the last; *f is then what was logged. */
 bool rela_forecast_due(rela_trainer_forecasts *f, double spent, double rest);
 /* Logs when the run will end, once there is something to tell it by, and when that has changed. */

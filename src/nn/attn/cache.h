@@ -85,7 +85,7 @@ typedef struct rela_memory_group {
     const uint32_t *at, *places;
 } rela_memory_group;
 
-/* Room for so many places and rows; keeps what is there. 0 places: frees all. */
+/* Room for the given places and rows; keeps what is there. 0 places: frees all. */
 rela_status rela_memories_reserve(rela_memories *m, size_t places, size_t rows, bool tapped,
                                   rela_error *err);
 /* Gives a place room for n keys, and takes back what it had; there must be enough in all. May move

@@ -94,7 +94,7 @@ void rela_memories_take_back(rela_memories *m, uint32_t place)
     memmove(m->order + i, m->order + i + 1, (m->n_given - i) * sizeof *m->order);
 }
 
-/* Number in the order before which there is a gap of so many rows; *row: its first. */
+/* Number in the order before which there is a gap of enough rows; *row: its first. */
 static size_t find_gap(const rela_memories *m, size_t rows, size_t *row)
 {
     size_t i = 0;
